@@ -214,7 +214,14 @@ def summarize(rows: Sequence[Row]) -> str:
         slow_ms, fast_ms = p95(keys), p95(undisturbed)
         ratio = f"{slow_ms / fast_ms:.2f}" if slow_ms and fast_ms else "–"
         awaited = sum(row.get("awaited", 0) for row in found)
-        cells = (len(times["alone"]), _times(times["alone"]), _times(times["typing"]), awaited, _times(keys), ratio)
+        cells = (
+            len(times["alone"]),
+            _format_times(times["alone"]),
+            _format_times(times["typing"]),
+            awaited,
+            _format_times(keys),
+            ratio,
+        )
         lines.append(f"| {checks} | {' | '.join(map(str, cells))} |")
     verdicts = sorted({f"{row['checks']}: {row['verdict']}" for row in rows if "verdict" in row})
     errors = [f"{row['checks']}, {row['kind']} {row['number']}: {row['error']}" for row in rows if "error" in row]
@@ -232,7 +239,7 @@ def pair_keys(rows: Sequence[Row], checks: str) -> tuple[list[float], list[float
     return slow, fast
 
 
-def _times(values: Sequence[float]) -> str:
+def _format_times(values: Sequence[float]) -> str:
     return f"{p50(values):.0f} / {p95(values):.0f}" if values else "–"
 
 

@@ -21,7 +21,7 @@ from ulid import ULID
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.process.termination import OpenProcess
 from lsp_harness.runtime.terminal.terminal import Terminal
-from tests.runtime.terminal.process_count import ESCAPE_SCRIPTS, descendants, open_descriptors, until_shown
+from tests.runtime.terminal.process_count import ESCAPE_SCRIPTS, find_descendants, open_descriptors, until_shown
 from tests.runtime.terminal.test_agent_cleanup import ALL_ESCAPES, SERVER
 
 SCRIPT = f"{ALL_ESCAPES}\necho re''ady; read x"
@@ -46,7 +46,7 @@ async def run_round(number: int, folder: Path, counts: Counts) -> float:
         ["bash", "-c", SCRIPT], cwd=folder, env=env, columns=120, rows=40, log_file=None, mark=str(ULID())
     )
     await until_shown("ready", terminal)
-    pids = descendants(os.getpid())
+    pids = find_descendants(os.getpid())
     counts.seen += len(pids)
     start_s = time.perf_counter()
     if number % 3 == 2:
@@ -68,7 +68,7 @@ async def run_kill(folder: Path, counts: Counts) -> None:
     )  # fmt: skip
     assert server.stdout
     assert await server.stdout.readline() == b"ready\n"
-    processes = [OpenProcess(pid) for pid in descendants(server.pid)]
+    processes = [OpenProcess(pid) for pid in find_descendants(server.pid)]
     counts.seen += len(processes)
     server.kill()
     await server.wait()

@@ -128,7 +128,7 @@ class Bench:
             yield socket
 
 
-def printer(count: int, pause_s: float = 0.0) -> list[str]:
+def make_printing_command(count: int, pause_s: float = 0.0) -> list[str]:
     """Return the command that prints so many bytes."""
     return [sys.executable, "-S", "-E", "-c", PRINTER, str(count), str(pause_s), LINE]
 
@@ -137,10 +137,10 @@ async def read_until(socket: ClientConnection, text: bytes) -> None:
     """Read messages until the output has a text."""
     output = b""
     while text not in output:
-        output += as_bytes(await socket.recv())
+        output += decode_output(await socket.recv())
 
 
-def as_bytes(message: str | bytes) -> bytes:
+def decode_output(message: str | bytes) -> bytes:
     """Return the output of a message. Control messages have none."""
     return message if isinstance(message, bytes) else b""
 
@@ -150,13 +150,13 @@ async def read_bytes(socket: ClientConnection, count: int) -> tuple[float, int]:
     start_s, messages = time.perf_counter(), 0
     await socket.send(b"\r")
     while count > 0:
-        count -= len(as_bytes(await socket.recv()))
+        count -= len(decode_output(await socket.recv()))
         messages += 1
     return time.perf_counter() - start_s, messages
 
 
 @asynccontextmanager
-async def bare_server(kind: str, *argv: str) -> AsyncGenerator[ClientConnection]:
+async def connect_to_bare_server(kind: str, *argv: str) -> AsyncGenerator[ClientConnection]:
     """Connect to a server that has only the library `websockets`."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", BARE_SERVER, kind, *argv), stdout=asyncio.subprocess.PIPE
@@ -174,7 +174,7 @@ async def bare_server(kind: str, *argv: str) -> AsyncGenerator[ClientConnection]
 async def echo_bytes(count: int) -> float:
     """Return the seconds in which a bare server echoes so many bytes."""
     block = (LINE * 1000).encode()[:MESSAGE_BYTES]
-    async with bare_server("echo") as socket:
+    async with connect_to_bare_server("echo") as socket:
 
         async def send() -> None:
             for _ in range(count // len(block)):
@@ -184,7 +184,7 @@ async def echo_bytes(count: int) -> float:
         sending = asyncio.ensure_future(send())
         remaining = count // len(block) * len(block)
         while remaining:
-            remaining -= len(as_bytes(await socket.recv()))
+            remaining -= len(decode_output(await socket.recv()))
         await sending
         return time.perf_counter() - start_s
 
@@ -193,9 +193,9 @@ async def measure_throughput(bench: Bench, megabytes: int) -> None:
     """Print the speed of the output of an agent beside the two bare servers."""
     count = megabytes * 1_000_000
     echo_s = await echo_bytes(count)
-    async with bare_server("copy", *printer(count)) as socket:
+    async with connect_to_bare_server("copy", *make_printing_command(count)) as socket:
         copy_s, copy_messages = await read_bytes(socket, count)
-    agent_id = await bench.spawn(printer(count), "printer")
+    agent_id = await bench.spawn(make_printing_command(count), "printer")
     async with bench.attach(agent_id) as socket:
         seconds, messages = await read_bytes(socket, count)
     await bench.stop(agent_id)
@@ -205,7 +205,7 @@ async def measure_throughput(bench: Bench, megabytes: int) -> None:
     print(f"  bare copy of the terminal: {speed}, ratio {copy_s / seconds:.2f}")
 
 
-def proportional_bytes(pid: int) -> int:
+def measure_proportional_bytes(pid: int) -> int:
     """Return the memory of a process, in which shared pages count in shares; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
@@ -217,7 +217,7 @@ def proportional_bytes(pid: int) -> int:
 def measure_memory_of(pid: int) -> dict[str, int]:
     """Return the memory of a process and of its descendants, in bytes by kind."""
     rows = list_processes()
-    found, sums = {pid}, {"server": proportional_bytes(pid), "shells": 0, "other": 0}
+    found, sums = {pid}, {"server": measure_proportional_bytes(pid), "shells": 0, "other": 0}
     for _ in rows:
         more = {row.pid for row in rows if row.parent in found} - found
         if not more:
@@ -225,7 +225,7 @@ def measure_memory_of(pid: int) -> dict[str, int]:
         found |= more
     for child in found - {pid}:
         name = Path(f"/proc/{child}/comm").read_text().strip() if Path(f"/proc/{child}").exists() else ""
-        sums["shells" if name == "bash" else "other"] += proportional_bytes(child)
+        sums["shells" if name == "bash" else "other"] += measure_proportional_bytes(child)
     return sums
 
 
@@ -244,7 +244,7 @@ async def measure_memory(bench: Bench, agents: int) -> None:
         await bench.stop(agent_id)
     shells = [await asyncio.create_subprocess_exec("bash", "--norc", "-c", "read x", stdin=-1) for _ in range(agents)]
     await asyncio.sleep(0.5)
-    bare = sum(proportional_bytes(shell.pid) for shell in shells)
+    bare = sum(measure_proportional_bytes(shell.pid) for shell in shells)
     for shell in shells:
         shell.kill()
         await shell.wait()
@@ -271,9 +271,9 @@ async def time_echoes(socket: ClientConnection, keys: int) -> list[float]:
 
 
 @asynccontextmanager
-async def printing(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
+async def run_printing_agent(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
     """Run an agent that prints without an end, with a viewer in another process."""
-    agent_id = await bench.spawn(printer(FLOOD_BYTES, pause_s), f"pace{int(pause_s * 1000)}")
+    agent_id = await bench.spawn(make_printing_command(FLOOD_BYTES, pause_s), f"pace{int(pause_s * 1000)}")
     viewer = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", __spec__.name if __spec__ else __name__, "--view", agent_id, str(bench.api.port)),
         env={**os.environ, "AGENT_TOKEN": bench.api.token},
@@ -289,7 +289,7 @@ async def printing(bench: Bench, pause_s: float) -> AsyncGenerator[None]:
         await bench.stop(agent_id)
 
 
-async def view(agent_id: str, port: int) -> None:
+async def read_output_until_killed(agent_id: str, port: int) -> None:
     """Start the output of an agent, and read it until this process is killed."""
     url = f"ws://127.0.0.1:{port}/ws/agents/{agent_id}/terminal?mode=binary"
     headers = {"authorization": f"Bearer {os.environ['AGENT_TOKEN']}"}
@@ -308,7 +308,7 @@ async def measure_echo(bench: Bench, keys: int) -> None:
         quiet = await time_echoes(socket, keys)
         print(f"echo of {keys} keys, ms: quiet p50 {p50(quiet):.1f}, p95 {p95(quiet):.1f}")
         for name, pause_s in PACES.items():
-            async with printing(bench, pause_s):
+            async with run_printing_agent(bench, pause_s):
                 busy = await time_echoes(socket, keys)
             ratio = (p95(busy) or 0.0) / (p95(quiet) or 1.0)
             print(f"  an agent prints {name}: p50 {p50(busy):.1f}, p95 {p95(busy):.1f}, ratio of p95 {ratio:.2f}")
@@ -322,7 +322,7 @@ async def measure_typing(bench: Bench, keys: int) -> None:
             traces = make_traces(lab.edits, 2 * keys, max_keys=min(40, keys))
 
             async def load(turn: int, pause_s: float = pause_s) -> None:
-                async with printing(bench, pause_s):
+                async with run_printing_agent(bench, pause_s):
                     await asyncio.get_running_loop().create_future()
 
             idle, loaded = await type_quiet_and_loaded(lab, traces, (len(traces) + 1) // 2, type_on_engine, load)
@@ -362,7 +362,7 @@ def main() -> None:
     parser.add_argument("--view", nargs=2, metavar=("AGENT", "PORT"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.view:
-        asyncio.run(view(arguments.view[0], int(arguments.view[1])))
+        asyncio.run(read_output_until_killed(arguments.view[0], int(arguments.view[1])))
     else:
         asyncio.run(measure(arguments))
 

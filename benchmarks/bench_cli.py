@@ -200,13 +200,13 @@ def _show_progress(name: str, text: str) -> None:
 def _print_table(result: "Result") -> None:
     from rich.table import Table
 
-    from benchmarks.engine.report import HEADINGS, NUMBER_COLUMNS, figure_cells
+    from benchmarks.engine.report import HEADINGS, NUMBER_COLUMNS, make_figure_cells
 
     table = Table(box=None)
     for heading in HEADINGS:
         table.add_column(heading, justify="right" if heading in NUMBER_COLUMNS else "left", no_wrap=True)
     for figure in result.figures:
-        table.add_row(*figure_cells(figure))
+        table.add_row(*make_figure_cells(figure))
     say(f"{result.name}: {result.title}")
     # a pipe has no width, and the program that reads it needs whole lines
     terminal = console()
@@ -218,11 +218,11 @@ def _print_table(result: "Result") -> None:
 
 
 def _read_result(file: Path) -> "Result":
-    from benchmarks.engine.figures import from_json
+    from benchmarks.engine.figures import read_result
 
     try:
         body: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return from_json(body)
+        return read_result(body)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
             f"{file} is not a saved benchmark result ({type(error).__name__}); make one with lsp-harness bench … --json"

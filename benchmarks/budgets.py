@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.edit_budgets import EditJudge
-from benchmarks.repository import checked_out, repositories
+from benchmarks.repository import read_repositories, write_checkout
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
@@ -47,7 +47,7 @@ SHARES = {
 
 
 class Judge:
-    """Faults of prompts, counted by kind."""
+    """The counts of faults in prompts, by kind."""
 
     def __init__(self, llama: Llama) -> None:
         self._llama = llama
@@ -89,11 +89,11 @@ async def run(places: int, seed: int) -> None:
     async def count(texts: Sequence[str]) -> list[int]:
         return [judge.count(text) for text in texts]
 
-    texts = repositories()
+    texts = read_repositories()
     for repo, files in sorted(texts.items()):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / repo
-            checked_out(root, files)
+            write_checkout(root, files)
             database = root.parent / "index.db"
             with (
                 closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,

@@ -33,9 +33,9 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.cold_reference import measure_reference
-from benchmarks.engine.suite.threads import busy_cores
-from benchmarks.fim import LANGUAGES, Case, cases, progress
-from benchmarks.repository import checked_out, repositories
+from benchmarks.engine.suite.threads import keep_cores_busy
+from benchmarks.fim import LANGUAGES, Case, print_progress, read_cases
+from benchmarks.repository import read_repositories, write_checkout
 from lsp_harness.cli.lsp_client import AUTOMATIC, INVOKED, LspClient
 
 LIMITS_S = (1.0, 3.0)
@@ -61,14 +61,14 @@ def load_scorer() -> ModuleType:
 
 def choose_cases(name: str, limit: int, seed: int) -> list[Case]:
     """Return random cases. Two cases of one problem share almost no tokens: their text after the hole differs."""
-    chosen = cases(name, smoke=False, limit=0)
+    chosen = read_cases(name, smoke=False, limit=0)
     random.Random(seed).shuffle(chosen)
     return chosen[:limit] if limit else chosen
 
 
 async def measure(rows: Sequence[Case], args: argparse.Namespace, keep: Callable[[Row], None]) -> None:
     """Request each case in a new file, and call `keep` with its answer and time."""
-    texts = repositories() if any("repo" in case["input"] for case in rows) else {}
+    texts = read_repositories() if any("repo" in case["input"] for case in rows) else {}
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         # an engine of its own, which knows nothing from an earlier run
@@ -76,11 +76,11 @@ async def measure(rows: Sequence[Case], args: argparse.Namespace, keep: Callable
         runtime.mkdir(mode=0o700)
         env = dict(os.environ, PYTHONPATH=str(args.tree.resolve()), XDG_RUNTIME_DIR=str(runtime))
         env |= {"LSP_HARNESS_ENGINE__KV_DISK_MB": "0", "LSP_HARNESS_ENGINE__IDLE_SECONDS": "10"}
-        with busy_cores((os.cpu_count() or 1) if args.busy else 0):
+        with keep_cores_busy((os.cpu_count() or 1) if args.busy else 0):
             for name, some in group_by_workspace(rows).items():
                 workspace = root / "workspaces" / name
                 workspace.mkdir(parents=True)
-                checked_out(workspace, texts.get(name, {}))
+                write_checkout(workspace, texts.get(name, {}))
                 async with LspClient.start(workspace, env=env, experimental={"lspHarness": {"status": True}}) as client:
                     uri = client.open(workspace / "start.py", WARM_UP, "python")
                     await client.inline_completion(uri, WARM_UP, trigger=INVOKED)
@@ -92,7 +92,7 @@ async def measure(rows: Sequence[Case], args: argparse.Namespace, keep: Callable
                         keep(await measure_case(client, file, case, args))
                         if name:
                             file.write_text(texts[name].get(case["input"]["path"], ""))
-                        progress(number, list(some))
+                        print_progress(number, list(some))
 
 
 def group_by_workspace(rows: Sequence[Case]) -> dict[str, list[Case]]:

@@ -13,8 +13,8 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.engine.reference_server import start_llama_server
-from benchmarks.engine.suite.threads import busy_cores
-from benchmarks.fim import Case, progress
+from benchmarks.engine.suite.threads import keep_cores_busy
+from benchmarks.fim import Case, print_progress
 from lsp_harness.config.load import load
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.process.allowed_cores import count_allowed_cores
@@ -33,7 +33,7 @@ async def measure_reference(
     async with start_llama_server(
         program, model, threads=threads, n_ctx=config.model.context_length, repack=True
     ) as server:
-        with busy_cores((os.cpu_count() or 1) if busy else 0):
+        with keep_cores_busy((os.cpu_count() or 1) if busy else 0):
             for number, case in enumerate(rows):
                 before, after = case["input"]["prefix"], case["input"]["suffix"]
                 start_s = perf_counter()
@@ -41,7 +41,7 @@ async def measure_reference(
                 text = "".join([chunk.text async for chunk in chunks])
                 ms = round((perf_counter() - start_s) * 1000)
                 keep({"id": case["id"], "answer": choose_shown_text(case, text), "ms": ms})
-                progress(number, list(rows))
+                print_progress(number, list(rows))
 
 
 def choose_shown_text(case: Case, text: str) -> str:

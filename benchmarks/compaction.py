@@ -208,7 +208,7 @@ async def converse(folder: Path, *, turns: int = 200, window: int = 4096, seed: 
                 report.problems.append(f"turn {number}: the prompt from the log is another one")
         if number % KILL_EVERY == KILL_EVERY - 1:
             leave_call_open(session, number)
-            await compact_wholly(create_driver(), session, report)
+            await compact_completely(create_driver(), session, report)
             log.close()
             opened = store.open(log.id)
             log = opened.log
@@ -230,7 +230,7 @@ def leave_call_open(session: Session, number: int) -> None:
     turn.append(ToolStarted(call.call_id, call.tool, call.input))
 
 
-async def compact_wholly(driver: CheckedDriver, session: Session, report: Report) -> None:
+async def compact_completely(driver: CheckedDriver, session: Session, report: Report) -> None:
     """Make the prompt as small as it gets while a call is open, and check it."""
     turn = session.log.turn()
     while await driver.should_compact(session.state):

@@ -17,8 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fim import Case, cases, progress
-from benchmarks.healing import PATIENT_MS, answer, lines
+from benchmarks.fim import Case, print_progress, read_cases
+from benchmarks.healing import PATIENT_MS, answer, read_lines
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.load import load
@@ -29,7 +29,7 @@ from tests.support.desk import Desk
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
 
 
-def first(text: str) -> str:
+def find_first_line(text: str) -> str:
     return " ".join(next((line for line in text.splitlines() if line.strip()), "").split())
 
 
@@ -45,14 +45,18 @@ async def measure(rows: list[Case], out: Path, *, small: bool) -> None:
         for number, row in enumerate(rows):
             text = await answer(completer, row)
             sure = completer.last_figures.get("probability") if text else None
-            found = {"id": row["id"], "p": sure, "right": bool(text) and first(text) == first(row["gold"])}
+            found = {
+                "id": row["id"],
+                "p": sure,
+                "right": bool(text) and find_first_line(text) == find_first_line(row["gold"]),
+            }
             kept.write(json.dumps(found | {"text": text}) + "\n")
             kept.flush()
-            progress(number, rows)
+            print_progress(number, rows)
     await engine.aclose()
 
 
-def table(found: list[dict[str, Any]]) -> str:
+def format_table(found: list[dict[str, Any]]) -> str:
     shown = [row for row in found if row["p"] is not None]
     right, wrong = [[row["p"] for row in shown if row["right"] is value] for value in (True, False)]
     head = f"{len(found)} cases, {len(shown)} shown, {len(right)} right\n"
@@ -71,7 +75,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = lines(args.set) if args.set == "fim_repo" else cases(args.set, smoke=False, limit=0)
+    rows = read_lines(args.set) if args.set == "fim_repo" else read_cases(args.set, smoke=False, limit=0)
     # spread over the set, whose cases are in order of their source
     rows = rows[:: max(1, len(rows) // args.limit)][: args.limit] if args.limit else rows
     args.out.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +83,7 @@ def main() -> None:
     asyncio.run(measure([row for row in rows if row["id"] not in known], args.out, small=args.small))
     known = {row["id"]: row for row in map(json.loads, args.out.read_text().splitlines())}
     sys.stderr.write("\n")
-    print(f"{args.set}: " + table([known[row["id"]] for row in rows]))
+    print(f"{args.set}: " + format_table([known[row["id"]] for row in rows]))
 
 
 if __name__ == "__main__":

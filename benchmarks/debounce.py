@@ -11,7 +11,7 @@ without the wait; others are there at once.
 import statistics
 
 from lsp_harness.config.schema import Quiet
-from tests.support.typist import Replay, gaps, replay
+from tests.support.typist import Replay, draw_gaps, replay
 
 HEAD = "import csv\nfrom pathlib import Path\n\n\n"
 TEXT = """def read_totals(path: Path, column: str) -> dict[str, float]:
@@ -39,12 +39,12 @@ MODES = {
 SEED = 7
 
 
-def measured(median: float, quiet: Quiet) -> Replay:
-    return replay(HEAD, TEXT, gaps(TEXT, median, SEED), quiet)
+def replay_with_pauses(median: float, quiet: Quiet) -> Replay:
+    return replay(HEAD, TEXT, draw_gaps(TEXT, median, SEED), quiet)
 
 
-def later(without: Replay, waited: Replay) -> float:
-    """Milliseconds, at the median."""
+def compute_median_delay(without: Replay, waited: Replay) -> float:
+    """Return the median of the delays in milliseconds."""
     both = without.written & waited.written
     return 1000 * statistics.median(waited.shown[key] - without.shown[key] for key in both)
 
@@ -52,12 +52,12 @@ def later(without: Replay, waited: Replay) -> float:
 def main() -> None:
     print(f"{len(TEXT)} keys\ntypist | wait | requests | tokens read | tokens written | shown | later, ms")
     for typist, median in TYPISTS.items():
-        without = measured(median, MODES["none"])
+        without = replay_with_pauses(median, MODES["none"])
         for name, quiet in MODES.items():
-            one = measured(median, quiet)
+            one = replay_with_pauses(median, quiet)
             print(
                 f"{typist} ({median * 1000:.0f} ms) | {name} | {one.requests} | {one.read} | {one.wrote}"
-                f" | {len(one.shown)} | {later(without, one):.0f}"
+                f" | {len(one.shown)} | {compute_median_delay(without, one):.0f}"
             )
 
 

@@ -22,21 +22,21 @@ DefinitionCounts = Counter[tuple[str, int]]
 """Qualified names and lines, counted from 1."""
 
 
-def by_ast(source: str) -> DefinitionCounts:
-    return Counter(_walk(ast.parse(source), ""))
+def count_by_ast(source: str) -> DefinitionCounts:
+    return Counter(_walk_functions(ast.parse(source), ""))
 
 
-def _walk(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
+def _walk_functions(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             name = f"{around}{child.name}"
             yield name, child.lineno
-            yield from _walk(child, f"{name}.")
+            yield from _walk_functions(child, f"{name}.")
         else:
-            yield from _walk(child, around)
+            yield from _walk_functions(child, around)
 
 
-def by_index(path: Path, data: bytes) -> DefinitionCounts:
+def count_by_index(path: Path, data: bytes) -> DefinitionCounts:
     symbols = extract_file(File(path.name, 0, len(data)), data).symbols
     # as `Extract.symbols` says
     return Counter((str(name), int(line) + 1) for _, _, kind, _, name, *_, line, _ in symbols if kind in KINDS)
@@ -52,11 +52,11 @@ def main() -> None:
     for path in sorted(folder.rglob("*.py")):
         try:
             with tokenize.open(path) as file:
-                theirs = by_ast(file.read())
+                theirs = count_by_ast(file.read())
         except (SyntaxError, ValueError) as error:
             unread.append(f"{path.relative_to(folder)}: {type(error).__name__}")
             continue
-        ours = by_index(path, path.read_bytes())
+        ours = count_by_index(path, path.read_bytes())
         files += 1
         same += (ours & theirs).total()
         for who, more in (("ast", theirs - ours), ("index", ours - theirs)):

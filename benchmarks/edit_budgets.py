@@ -37,7 +37,7 @@ class EditJudge:
     async def look(
         self, tree: SyntaxTree, offset: int, path: str, known: IndexQuery, count: TokenCounter, chance: random.Random
     ):
-        """An edit of the function at a place, if there is one that fits its share."""
+        """Return the edit of the function at a place, or None if the prompt has no room for it."""
         shares = replace(Context(), **{key: chance.randint(*limits) for key, limits in SHARES.items()})
         span = function_text_span(tree, offset)
         if span is None:
@@ -77,7 +77,7 @@ class EditJudge:
         return len(self._llama.vocabulary.tokenize(text))
 
     def _marks(self, text: str, made: InstructionPrompt) -> int:
-        """The tokens of what is between the sections."""
+        """Count the tokens of the marks between the sections."""
         total = 0
         for part in made.texts.values():
             before, _, text = text.partition(part)

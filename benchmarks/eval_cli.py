@@ -127,7 +127,7 @@ def eval(
     page = page or file.path.with_suffix(".html")
     _write(page, render_results(file.results))
     if json:
-        print_json([asdict(row) for row in rows] if ablate else _to_json(results))
+        print_json([asdict(row) for row in rows] if ablate else _convert_to_json(results))
         return 0
     _print_weaknesses(rows) if ablate else _print_figures(results)
     for note in tasks.notes:
@@ -164,7 +164,7 @@ def _show_progress(result: TaskResult, done: int, total: int) -> None:
     sys.stderr.flush()
 
 
-def _to_json(results: Sequence[TaskResult]) -> dict[str, object]:
+def _convert_to_json(results: Sequence[TaskResult]) -> dict[str, object]:
     groups = group_results(results)
     figures = [compute_figures(arm, found) for arm, found in groups.items()]
     return {
@@ -182,7 +182,7 @@ def _print_figures(results: Sequence[TaskResult]) -> None:
         table.add_column(heading, justify="left" if heading == "arm" else "right", no_wrap=True)
     figures = [compute_figures(arm, found) for arm, found in groups.items()]
     for item in figures:
-        table.add_row(*_figure_cells(item))
+        table.add_row(*_make_figure_cells(item))
     terminal = console()
     terminal.width = max(terminal.width, TABLE_WIDTH)
     terminal.print(table)
@@ -197,7 +197,7 @@ def _print_figures(results: Sequence[TaskResult]) -> None:
     say(f"  pass={total['pass']} fail={others} exc={not_judged}")
 
 
-def _figure_cells(item: ArmFigures) -> tuple[str, ...]:
+def _make_figure_cells(item: ArmFigures) -> tuple[str, ...]:
     share = "–" if item.pass_share is None else f"{item.pass_share:.0%}"
     counts = (str(item.counts[category]) for category in CATEGORIES)
     costs = (f"{item.median_s:.1f}", f"{item.mean_tokens:.0f}")

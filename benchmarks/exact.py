@@ -42,7 +42,7 @@ PATIENCE = 60.0
 
 @dataclass
 class Outcome:
-    """Result of one path: how many answers equal those of the reference, and how many prompts took that path.
+    """The result of one path: how many answers equal those of the reference, and how many prompts took this path.
 
     `gaps` has the reference's margin at each difference; `noise` is the largest that counts as a tie.
     """
@@ -61,13 +61,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of the reference: the text of each token, and by how much it was preferred."""
+    """An answer of the reference: the text and the margin of each token."""
 
     pieces: list[str]
     margins: list[float]
 
     def gap(self, others: Sequence[str]) -> float | None:
-        """The margin of the first token that is another one in `others`; None where all are the same."""
+        """Return the margin of the first token that differs in `others`, or None if all are the same."""
         for other, piece, margin in zip(others, self.pieces, self.margins, strict=False):
             if other != piece:
                 return margin
@@ -77,7 +77,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """Answer of the engine: the text of each token, and the usage."""
+    """An answer of the engine: the text of each token, and the usage."""
 
     pieces: list[str]
     usage: Usage
@@ -85,7 +85,7 @@ class EngineAnswer:
 
 @dataclass(frozen=True)
 class Trial:
-    """One path over all prompts. `took` says of an answer whether it came by this path."""
+    """A path over all prompts. `took` says whether an answer used this path."""
 
     path: str
     answers: Callable[[BenchEngine, Sequence[str], int], Awaitable[list[EngineAnswer]]]
@@ -95,7 +95,7 @@ class Trial:
 async def ask(
     ours: BenchEngine, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False
 ) -> EngineAnswer:
-    """The text of each token, which comes with its probability."""
+    """Ask for an answer with the text of each token."""
     sampling = Sampling(n_predict=tokens, lookup=lookup, top_logprobs=1)
     pieces, usage = list[str](), Usage()
     async for chunk in ours.client.stream(Continuation(prompt, sampling, owner=Owner("exact", persist=persist))):
@@ -104,15 +104,15 @@ async def ask(
     return EngineAnswer(pieces, usage)
 
 
-async def fresh(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_once(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
-async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_with_drafts(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
-async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_twice(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for prompt in prompts:
         await ask(ours, prompt[: len(prompt) // 2], 0)
@@ -120,14 +120,14 @@ async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list
     return answers
 
 
-async def together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), TOGETHER):
         answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
     return answers
 
 
-async def restored(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
+async def ask_after_restore(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[EngineAnswer]:
     answers: list[EngineAnswer] = []
     for at in range(0, len(prompts), HOT):
         group = prompts[at : at + HOT]
@@ -151,18 +151,18 @@ async def wait_until_saved(ours: BenchEngine, wanted: int) -> None:
 
 
 TRIALS = (
-    Trial("fresh", fresh, lambda usage: usage.reused < SOME),
-    Trial("reused prefix", reused, lambda usage: usage.reused >= SOME),
-    Trial("restored from disk", restored, lambda usage: usage.reused >= SOME),
-    Trial("batched beside three others", together, lambda usage: True),
-    Trial("with drafting", drafted, lambda usage: usage.drafted > 0),
+    Trial("fresh", ask_once, lambda usage: usage.reused < SOME),
+    Trial("reused prefix", ask_twice, lambda usage: usage.reused >= SOME),
+    Trial("restored from disk", ask_after_restore, lambda usage: usage.reused >= SOME),
+    Trial("batched beside three others", ask_together, lambda usage: True),
+    Trial("with drafting", ask_with_drafts, lambda usage: usage.drafted > 0),
 )
 
 
-def reference(
+def ask_reference(
     ours: BenchEngine, props: dict[str, Any], prompts: Sequence[str], tokens: int
 ) -> tuple[list[Answer], float]:
-    """The high-level class, in a process of its own: its answers, and the largest change of a margin by batch size."""
+    """Ask the reference for its answers, and return them with the largest change of a margin by batch size."""
     asked = {
         "model": str(ours.model),
         "threads": props.get("threads") or 1,
@@ -184,28 +184,28 @@ def reference(
     return [Answer(**answer) for answer in said["answers"]], max(said["noise"])
 
 
-def prompts_from(repo: Path | None, count: int) -> list[str]:
-    """Beginnings of real files, each under a first line of its own, so that none continues another."""
+def read_prompts_from(repo: Path | None, count: int) -> list[str]:
+    """Return beginnings of real files, each with a different first line, so that none continues another."""
     edits = load_real_edits(repo)
     texts = [(edit.before + edit.text + edit.after)[:CHARACTERS].rstrip() for edit in edits]
     return [f"// {number}\n{texts[number % len(texts)]}" for number in range(count)]
 
 
 @asynccontextmanager
-async def new_engine() -> AsyncGenerator[tuple[BenchEngine, dict[str, Any]]]:
+async def start_new_engine() -> AsyncGenerator[tuple[BenchEngine, dict[str, Any]]]:
     async with start_engine(load()[0]) as ours:
         yield ours, await ours.start()
 
 
 async def measure(prompts: Sequence[str], tokens: int, say: Callable[[str], None]) -> list[Outcome]:
-    """Each path on an engine of its own, which knows nothing yet."""
-    async with new_engine() as (ours, props):
+    """Measure each path on its own empty engine."""
+    async with start_new_engine() as (ours, props):
         say("reference")
-        expected, noise = await asyncio.to_thread(reference, ours, props, prompts, tokens)
+        expected, noise = await asyncio.to_thread(ask_reference, ours, props, prompts, tokens)
     outcomes: list[Outcome] = []
     for trial in TRIALS:
         say(trial.path)
-        async with new_engine() as (ours, _):
+        async with start_new_engine() as (ours, _):
             answers = await trial.answers(ours, prompts, tokens)
             outcome = Outcome(
                 trial.path, len(prompts), taken=sum(trial.took(answer.usage) for answer in answers), noise=noise
@@ -228,7 +228,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:
-        prompts = prompts_from(args.repo, args.prompts)
+        prompts = read_prompts_from(args.repo, args.prompts)
         outcomes = asyncio.run(measure(prompts, args.tokens, lambda text: print(text, file=sys.stderr)))
     except HarnessError as error:
         sys.exit(error.message)

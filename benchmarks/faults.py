@@ -22,7 +22,7 @@ from time import perf_counter
 
 import psutil
 
-from benchmarks.hardship import OPEN, until
+from benchmarks.hardship import OPEN, time_until_found
 from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_tables import SCHEMA, schema_version
@@ -37,7 +37,7 @@ INDEX_ROWS_SQL = (
 )
 
 
-def filled(root: Path) -> None:
+def write_files(root: Path) -> None:
     for n in range(FILES):
         _write(root, n, f"thing_{n}")
     (root / "open.py").write_text(OPEN)
@@ -56,7 +56,7 @@ def _write(root: Path, n: int, name: str) -> None:
     file.write_text(f"def {name}(a, b):\n    return a\n" + "".join(f"def other_{n}_{m}(): ...\n" for m in range(30)))
 
 
-def processes(client: LspClient) -> list[psutil.Process]:
+def find_index_processes(client: LspClient) -> list[psutil.Process]:
     """Return the processes that keep the index."""
     found: list[psutil.Process] = []
     for process in psutil.Process(client.process.pid).children(recursive=True):
@@ -66,11 +66,11 @@ def processes(client: LspClient) -> list[psutil.Process]:
     return found
 
 
-async def killed(client: LspClient, chance: random.Random, answers: list[float]) -> None:
-    """One kill at a random moment of the life of the process, the server being asked meanwhile."""
+async def kill_once(client: LspClient, chance: random.Random, answers: list[float]) -> None:
+    """Kill the index process at a random moment, while the server gets requests."""
     lives, dies, found = chance.uniform(0.1, 3.0), float("inf"), list[psutil.Process]()
     while perf_counter() < dies:
-        if (found := processes(client)) and dies == float("inf"):
+        if (found := find_index_processes(client)) and dies == float("inf"):
             dies = perf_counter() + lives
         asked = perf_counter()
         await client.request("workspace/symbol", {"query": "thing_7"})
@@ -87,7 +87,7 @@ async def run(kills: int, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         root.mkdir()
-        filled(root)
+        write_files(root)
         command = [sys.executable, "-m", "lsp_harness", "serve"]
         if os.geteuid() == 0 and shutil.which("setpriv"):
             command = ["setpriv", *UNPRIVILEGED, *command]
@@ -97,11 +97,11 @@ async def run(kills: int, seed: int) -> None:
             for n in range(kills):
                 for changed in chance.sample(range(FILES), CHANGED):
                     _write(root, changed, f"thing_{changed}_{n}")
-                await killed(client, chance, answers)
+                await kill_once(client, chance, answers)
                 if n == kills // 2:
                     next(home.rglob("index.db")).write_bytes(b"no database" * 10_000)
             (root / "last.py").write_text("def the_last(): ...\n")
-            took = await until(client, root, "the_last", [])
+            took = await time_until_found(client, root, "the_last", [])
             database = next(home.rglob("index.db"))
             with closing(DatabaseReader(database)) as reader:
                 told, left = (
@@ -110,7 +110,7 @@ async def run(kills: int, seed: int) -> None:
                         "SELECT path, why FROM left_out UNION ALL SELECT path, skipped FROM files WHERE skipped != ''"
                     ),
                 )
-            same = told == in_peace(root, Path(folder) / "fresh.db")
+            same = told == read_undisturbed_index(root, Path(folder) / "fresh.db")
         (root / "hidden").chmod(0o700)
     print(
         f"{kills} kills, the database overwritten once: {len(answers)} requests answered, longest "
@@ -121,7 +121,7 @@ async def run(kills: int, seed: int) -> None:
         print(f"left out: {path}: {why}")
 
 
-def in_peace(root: Path, database: Path) -> list[tuple[object, ...]]:
+def read_undisturbed_index(root: Path, database: Path) -> list[tuple[object, ...]]:
     with (
         closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,

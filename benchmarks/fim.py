@@ -40,7 +40,7 @@ BLANK = re.compile(r"\A(?:[ \t]*\n)+")
 """Lines without text that an answer begins with: the sets' holes mostly begin a line, with or without its newline."""
 
 
-def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
+def read_cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     folder = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
     file = folder / f"{name}.jsonl.gz"
     if not file.exists():
@@ -51,7 +51,7 @@ def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     return rows[:limit] if limit else rows
 
 
-async def through_server(rows: list[Case], keep: Keep) -> None:
+async def ask_through_server(rows: list[Case], keep: Keep) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         async with LspClient.start(root) as client:
@@ -66,11 +66,11 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
                 ms = (perf_counter() - began) * 1000
                 client.close(uri)
                 keep({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
-                progress(number, rows)
+                print_progress(number, rows)
 
 
-async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
-    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts then.
+async def ask_at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
+    """Ask about cases `AT_ONCE` at a time, because only the answers count and not their times.
 
     Cases that begin alike follow each other, so that the engine evaluates what they share once.
     """
@@ -81,15 +81,15 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
     async def complete_cases(some: list[Case]) -> None:
         for row in some:
             await answer(row)
-            progress(next(done), rows)
+            print_progress(next(done), rows)
 
     async with asyncio.TaskGroup() as group:
         for part in range(0, len(similar_cases), share):
             group.create_task(complete_cases(similar_cases[part : part + share]))
 
 
-async def raw(rows: list[Case], order: str, keep: Keep) -> None:
-    """Asks the engine itself."""
+async def ask_engine(rows: list[Case], order: str, keep: Keep) -> None:
+    """Send the cases to the engine itself."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
@@ -99,14 +99,14 @@ async def raw(rows: list[Case], order: str, keep: Keep) -> None:
 
         async def answer(row: Case) -> None:
             began = perf_counter()
-            line = await first_line(http, row, order)
+            line = await ask_for_first_line(http, row, order)
             keep({"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)})
 
-        await at_once(rows, answer)
+        await ask_at_once(rows, answer)
 
 
-async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
-    """The first line of the answer that is not empty; nothing is generated after it."""
+async def ask_for_first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
+    """Return the first line of the answer that is not empty; no text is generated after it."""
     prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
     body = {
         "input_prefix": prefix[-6000:],
@@ -136,7 +136,7 @@ def save(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
     file.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
 
 
-def progress(number: int, rows: list[Case]) -> None:
+def print_progress(number: int, rows: list[Case]) -> None:
     sys.stderr.write(f"\r{number + 1}/{len(rows)} ")
     sys.stderr.flush()
 
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--order", choices=["prefix-suffix-middle", "suffix-first"], default="prefix-suffix-middle")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    rows = read_cases(args.set, smoke=args.smoke, limit=args.limit)
     known = (
         {answer["id"]: answer for answer in map(json.loads, args.out.read_text().splitlines())}
         if args.out.exists()
@@ -164,7 +164,7 @@ def main() -> None:
             out.write(json.dumps(answer) + "\n")
             out.flush()
 
-        asyncio.run(raw(left, args.order, keep) if args.raw else through_server(left, keep))
+        asyncio.run(ask_engine(left, args.order, keep) if args.raw else ask_through_server(left, keep))
     answers = [known[row["id"]] for row in rows]
     save(args.out, answers)
     times = sorted(answer["ms"] for answer in answers)

@@ -170,7 +170,7 @@ def summarize(results: Sequence[TaskResult]) -> str:
     lines = [
         "| arm | tasks | pass | fail | no answer | cut off | median s | verified | wrong |",
         "| --- " * 9 + "|",
-        *(_row(item) for item in figures),
+        *(_format_row(item) for item in figures),
         "",
     ]
     lines += [
@@ -189,7 +189,7 @@ def summarize(results: Sequence[TaskResult]) -> str:
     return "\n".join(lines)
 
 
-def _row(item: ArmFigures) -> str:
+def _format_row(item: ArmFigures) -> str:
     counts = " | ".join(str(item.counts[category]) for category in ("pass", "fail", "no answer", "cut off"))
     verified = f"{item.verified} | {item.false_verified}" if item.arm == EDITOR else "– | –"
     return f"| {item.arm} | {item.judged} | {counts} | {item.median_s:.1f} | {verified} |"

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.support.hostile import Hostile, hostile, hostile_cases
+from tests.support.hostile import HostileText, make_hostile_cases, make_hostile_texts
 from tests.support.lsp import Editor, ResponseError
 
 PAUSE_S = 0.004
@@ -31,10 +31,10 @@ STATUS, COMPLETION = "status", "completion"
 
 
 @dataclass(slots=True)
-class Measured:
+class AnswerTimes:
     """Milliseconds of each answer for one document, by the kind of request."""
 
-    of: Hostile
+    of: HostileText
     times: dict[str, list[float]] = field(default_factory=lambda: {STATUS: [], COMPLETION: []})
     own: dict[str, float] = field(default_factory=dict[str, float])
     """Milliseconds of what was asked about the document itself, the longest of each method."""
@@ -43,7 +43,7 @@ class Measured:
     why: str = ""
 
 
-class Watched:
+class WatchedServer:
     """One server and the documents that are opened in it."""
 
     def __init__(self, editor: Editor, folder: Path) -> None:
@@ -55,8 +55,8 @@ class Watched:
     def ended(self) -> bool:
         return self._editor.process.returncode is not None
 
-    async def measure(self, one: Hostile, keys: int) -> Measured:
-        measured = Measured(one)
+    async def measure(self, one: HostileText, keys: int) -> AnswerTimes:
+        measured = AnswerTimes(one)
         probing = asyncio.create_task(self._probe(measured))
         try:
             await self._edit(one, keys, measured)
@@ -68,16 +68,18 @@ class Watched:
 
     async def warm(self) -> None:
         """Do everything that a process does only once, such as imports, before the measurement."""
-        await self._edit(Hostile("", "python", CALM), 4, Measured(Hostile("", "python", "")))
-        await self._edit(Hostile("", "python", "x = [" + "(" * 3_000), 2, Measured(Hostile("", "python", "")))
+        await self._edit(HostileText("", "python", CALM), 4, AnswerTimes(HostileText("", "python", "")))
+        await self._edit(
+            HostileText("", "python", "x = [" + "(" * 3_000), 2, AnswerTimes(HostileText("", "python", ""))
+        )
 
-    async def _probe(self, found: Measured) -> None:
+    async def _probe(self, found: AnswerTimes) -> None:
         while not self.ended:
             for method in (STATUS, COMPLETION):
                 await self._ask(found, method)
                 await asyncio.sleep(PAUSE_S)
 
-    async def _ask(self, found: Measured, what: str) -> None:
+    async def _ask(self, found: AnswerTimes, what: str) -> None:
         began = perf_counter()
         if what == STATUS:
             request = self._request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
@@ -87,7 +89,7 @@ class Watched:
         found.unanswered += await request is None
         found.times[what].append((perf_counter() - began) * 1000)
 
-    async def _edit(self, one: Hostile, keys: int, found: Measured) -> None:
+    async def _edit(self, one: HostileText, keys: int, found: AnswerTimes) -> None:
         """Open it, type in the middle of it with a completion for each key, ask what editors ask, and close it."""
         uri, lines = (self._folder / one.name).as_uri(), one.text.split("\n")
         self._editor.open(uri, one.text, language=one.language)
@@ -123,13 +125,13 @@ class Watched:
         found.why = next((each["why"] for each in (status or {}).get("unparsed", []) if each["uri"] == uri), "")
         self._editor.close_document(uri)
 
-    async def _own(self, found: Measured, method: str, params: Any) -> None:
+    async def _own(self, found: AnswerTimes, method: str, params: Any) -> None:
         began = perf_counter()
         found.unanswered += await self._request(method, params) is None
         found.own[method] = max(found.own.get(method, 0.0), (perf_counter() - began) * 1000)
 
     async def _request(self, method: str, params: Any) -> Any:
-        """The result, or the error; None where there was no answer."""
+        """Return the result or the error, or None without an answer."""
         try:
             async with asyncio.timeout(ANSWER_S):
                 result = await self._editor.request(method, params)
@@ -145,8 +147,8 @@ class Watched:
 
 
 @asynccontextmanager
-async def serving(folder: Path) -> AsyncIterator[Watched]:
-    """A server of its own, which knows nothing of what was open before."""
+async def open_server(folder: Path) -> AsyncIterator[WatchedServer]:
+    """Yield a new server that has no open documents."""
     script = folder / "script.json"
     script.write_text(json.dumps([{"text": "radius ** 3\n    # done"}] * 5_000))
     home = {"LSP_HARNESS_HOME": str(folder / "home"), "LSP_HARNESS_ENGINE__SCRIPT": str(script)}
@@ -155,7 +157,7 @@ async def serving(folder: Path) -> AsyncIterator[Watched]:
     editor = await Editor.spawn("-m", "lsp_harness", "serve", cwd=root, env={**os.environ, **home}, preload=())
     try:
         await editor.initialize("vscode", rootUri=root.as_uri())
-        watched = Watched(editor, root)
+        watched = WatchedServer(editor, root)
         await watched.warm()
         yield watched
         if not watched.ended:
@@ -164,44 +166,45 @@ async def serving(folder: Path) -> AsyncIterator[Watched]:
         await editor.kill()
 
 
-async def measure(texts: Sequence[Hostile], keys: int) -> AsyncIterator[Measured]:
-    """Each text in turn; one server for texts of a kind, and a new one where it has ended."""
+async def measure(texts: Sequence[HostileText], keys: int) -> AsyncIterator[AnswerTimes]:
+    """Yield the times for each text. All texts of a kind share a server, and a server that ended is replaced."""
     left = list(texts)
     while left:
         with tempfile.TemporaryDirectory() as folder:
-            async with serving(Path(folder)) as watched:
+            async with open_server(Path(folder)) as watched:
                 kind = left[0].kind
                 while left and left[0].kind == kind and not watched.ended:
                     yield await watched.measure(left.pop(0), keys)
 
 
-def at(part: float, times: Sequence[float]) -> float:
+def compute_quantile(part: float, times: Sequence[float]) -> float:
     return sorted(times)[min(int(part * len(times)), len(times) - 1)] if times else 0.0
 
 
-def row(name: str, measured: Sequence[Measured]) -> str:
+def format_row(name: str, measured: Sequence[AnswerTimes]) -> str:
     said = f"{name:<30}{len(measured):>5}"
     for what in (STATUS, COMPLETION):
         times = [time for one in measured for time in one.times[what]]
-        said += f" | {at(0.5, times):7.1f} {at(0.99, times):7.1f} {max(times, default=0):7.1f} {len(times):>6}"
+        half, most = compute_quantile(0.5, times), compute_quantile(0.99, times)
+        said += f" | {half:7.1f} {most:7.1f} {max(times, default=0):7.1f} {len(times):>6}"
     unanswered, ended = sum(one.unanswered for one in measured), sum(one.ended for one in measured)
     return f"{said} | {unanswered:>10} {ended:>5} {sum(bool(one.why) for one in measured):>7}"
 
 
-async def run(texts: Sequence[Hostile], keys: int, worst: int) -> None:
+async def run(texts: Sequence[HostileText], keys: int, worst: int) -> None:
     print(
         f"{'':<35} | status: p50     p99     max      n | completion: p50 p99   max      n | unanswered ended no tree"
     )
-    kinds: dict[str, list[Measured]] = defaultdict(list)
+    kinds: dict[str, list[AnswerTimes]] = defaultdict(list)
     last = ""
     async for one in measure(texts, keys):
         if last and one.of.kind != last:
-            print(row(last, kinds[last]), flush=True)
+            print(format_row(last, kinds[last]), flush=True)
         last = one.of.kind
         kinds[last].append(one)
-    print(row(last, kinds[last]))
+    print(format_row(last, kinds[last]))
     measured = [one for kind in kinds.values() for one in kind]
-    print(row("all", measured))
+    print(format_row("all", measured))
     for one in sorted(measured, key=lambda one: max(one.times[STATUS], default=0), reverse=True)[:worst]:
         own = ", ".join(f"{method.partition('/')[2]} {ms:.0f}" for method, ms in one.own.items())
         slowest = max(one.times[STATUS], default=0)
@@ -219,7 +222,7 @@ def main() -> None:
     options.add_argument("--kind", default="", help="only the kinds that have this word in their name")
     options.add_argument("--worst", type=int, default=10, help="texts that are listed, the worst first")
     args = options.parse_args()
-    texts = [*hostile_cases(args.seed), *(() if args.named else hostile(args.count, args.seed))]
+    texts = [*make_hostile_cases(args.seed), *(() if args.named else make_hostile_texts(args.count, args.seed))]
     texts = sorted((text for text in texts if args.kind in text.kind), key=lambda one: one.kind)
     asyncio.run(run(texts, args.keys, args.worst))
 

@@ -13,11 +13,11 @@ import httpx2
 
 from lsp_harness.config.load import load
 from lsp_harness.inference.supervisor import EngineSupervisor
-from tests.support.grammar_cases import CASES, Case, fuzz
+from tests.support.grammar_cases import CASES, GrammarCase, generate_at_random
 
 
-async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
-    """Prints a line for each case; true when everything could be read."""
+async def measure(cases: list[GrammarCase], args: argparse.Namespace) -> bool:
+    """Print a line for each case, and return whether every answer could be parsed."""
     socket = await EngineSupervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     fine = True
@@ -25,7 +25,7 @@ async def measure(cases: list[Case], args: argparse.Namespace) -> bool:
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         for case in cases:
             began = perf_counter()
-            tally = await fuzz(http, case, args.count, temperature=args.temperature, top_k=args.top_k)
+            tally = await generate_at_random(http, case, args.count, temperature=args.temperature, top_k=args.top_k)
             parsed = f"{args.count - len(tally.failed)}/{args.count}"
             median, most = statistics.median(tally.tokens), max(tally.tokens)
             print(

@@ -13,8 +13,8 @@ EVERY = 10.0
 MIB = 2**20
 
 
-def sample(pid: int) -> dict[str, Any] | None:
-    """Resident memory in MiB and open descriptors now; None of a process that is gone."""
+def sample_process(pid: int) -> dict[str, Any] | None:
+    """Return the resident memory in MiB and the open descriptors, or None if the process has ended."""
     try:
         process = psutil.Process(pid)
         return {"pid": pid, "rss": round(process.memory_info().rss / MIB, 2), "fds": process.num_fds()}
@@ -24,7 +24,7 @@ def sample(pid: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Means of the quarters of the samples. Caches and grammars fill in the first, so growth is from the second on."""
+    """The means of the quarters of the samples. Growth is measured from the second quarter on."""
 
     what: str
     means: tuple[float, ...]
@@ -39,22 +39,22 @@ class Growth:
         return f"{path} ({by:+.1f} % from the second quarter on; most {self.most:.1f}; {self.samples} samples)"
 
 
-def quarters(what: str, values: Sequence[float]) -> Growth | None:
-    """None of fewer than four samples, which have no quarters."""
+def compute_growth_by_quarters(what: str, values: Sequence[float]) -> Growth | None:
+    """Return the growth between quarters, or None with fewer than four samples."""
     if len(values) < 4:
         return None
     edges = [len(values) * n // 4 for n in range(5)]
     return Growth(what, tuple(fmean(values[a:b]) for a, b in pairwise(edges)), max(values), len(values))
 
 
-def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+def count_processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
     """Return the number of processes of each kind. Among several, one that grew may have been replaced."""
     return {who: len({row["pid"] for row in rows if row["who"] == who}) for who in {row["who"]: 0 for row in rows}}
 
 
-def grown(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
+def find_growth(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
     """Return the growth of each process in `rows` (`who`, `rss`, `fds`), in the order of the rows."""
     for who in dict.fromkeys(row["who"] for row in rows):
         for field, unit in (("rss", "memory, MiB"), ("fds", "descriptors")):
-            if growth := quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
+            if growth := compute_growth_by_quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
                 yield growth

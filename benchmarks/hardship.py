@@ -29,7 +29,7 @@ PATIENCE = 900.0
 
 
 @asynccontextmanager
-async def server(root: Path, home: Path) -> AsyncGenerator[LspClient]:
+async def start_server(root: Path, home: Path) -> AsyncGenerator[LspClient]:
     # nothing is evaluated ahead, so that no model is started
     more = {"LSP_HARNESS_HOME": str(home), "LSP_HARNESS_COMPLETION__WARM": "false"}
     async with LspClient.start(root, env={**os.environ, **more}) as client:
@@ -37,18 +37,18 @@ async def server(root: Path, home: Path) -> AsyncGenerator[LspClient]:
         yield client
 
 
-async def symbols(client: LspClient, query: str) -> list[str]:
+async def request_symbols(client: LspClient, query: str) -> list[str]:
     return [found["name"] for found in await client.request("workspace/symbol", {"query": query}) or []]
 
 
-async def until(
+async def time_until_found(
     client: LspClient, root: Path, query: str, answers: list[float], seconds: float = PATIENCE
 ) -> float | None:
-    """Seconds until a symbol is in the index; the symbols of the open text are asked for meanwhile, and timed in ms."""
+    """Return the seconds until a symbol is in the index, while the symbols of an open text are requested and timed."""
     began = perf_counter()
     uri = (root / "open.py").as_uri()
     while perf_counter() - began < seconds:
-        if query in await symbols(client, query):
+        if query in await request_symbols(client, query):
             return perf_counter() - began
         asked = perf_counter()
         found = await client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
@@ -58,8 +58,8 @@ async def until(
     return None
 
 
-def memory(client: LspClient) -> int:
-    """MiB of the server and all processes below it."""
+def measure_memory(client: LspClient) -> int:
+    """Return the MiB of the server and all its descendants."""
     server = psutil.Process(client.process.pid)
     total = 0
     for process in (server, *server.children(recursive=True)):
@@ -68,7 +68,7 @@ def memory(client: LspClient) -> int:
     return total // 2**20
 
 
-async def many(files: int) -> None:
+async def measure_many_files(files: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder).resolve() / "project", Path(folder) / "home"
         for n in range(files):
@@ -80,24 +80,26 @@ async def many(files: int) -> None:
             )
         (root / "open.py").write_text(OPEN)
         answers: list[float] = []
-        async with server(root, home) as client:
+        async with start_server(root, home) as client:
             # folders are read in any order
             took = [
-                await until(client, root, f"Thing{n * (files - 1) // 100}", answers) or PATIENCE for n in range(101)
+                await time_until_found(client, root, f"Thing{n * (files - 1) // 100}", answers) or PATIENCE
+                for n in range(101)
             ]
             print(
-                f"{files:,} files: in the index after {sum(took):.0f} s, {memory(client)} MiB in all; open "
+                f"{files:,} files: in the index after {sum(took):.0f} s, {measure_memory(client)} MiB in all; open "
                 "text's symbols "
                 f"meanwhile p50 {statistics.median(answers):.0f} ms, longest {max(answers):.0f} ms"
             )
         database = next(home.rglob("index.db"))
         print(f"database {database.stat().st_size / 1e6:.0f} MB")
         answers.clear()
-        async with server(root, home) as client:
-            print(f"second start: a symbol after {await until(client, root, f'Thing{files - 1}', answers):.2f} s")
+        async with start_server(root, home) as client:
+            found_s = await time_until_found(client, root, f"Thing{files - 1}", answers)
+            print(f"second start: a symbol after {found_s:.2f} s")
 
 
-async def two(changes: int) -> None:
+async def measure_two_servers(changes: int) -> None:
     """Measure the time until both servers know a file that is written."""
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder).resolve() / "project", Path(folder) / "home"
@@ -105,7 +107,7 @@ async def two(changes: int) -> None:
         (root / "open.py").write_text(OPEN)
         (root / "first.py").write_text("class First: ...\n")
         took: list[float] = []
-        async with server(root, home) as one, server(root, home) as other:
+        async with start_server(root, home) as one, start_server(root, home) as other:
             await asyncio.gather(*(wait_for_symbol(client, "First") for client in (one, other)))
             for n in range(changes):
                 (root / f"m{n}.py").write_text(f"class Change{n}: ...\n")
@@ -126,12 +128,12 @@ async def two(changes: int) -> None:
 async def wait_for_symbol(client: LspClient, query: str) -> float:
     """Query a symbol again and again until it is found. Return the seconds that this takes."""
     began = perf_counter()
-    while query not in await symbols(client, query):
+    while query not in await request_symbols(client, query):
         pass
     return perf_counter() - began
 
 
-async def full(folder: Path) -> None:
+async def measure_full_disk(folder: Path) -> None:
     ballast, home = folder / "ballast", folder / "home"
     home.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
@@ -148,8 +150,8 @@ async def full(folder: Path) -> None:
         os.truncate(ballast, max(0, ballast.stat().st_size - 2**20))
         answers: list[float] = []
         try:
-            async with server(root, home) as client:
-                took = await until(client, root, "Thing399", answers, 30.0)
+            async with start_server(root, home) as client:
+                took = await time_until_found(client, root, "Thing399", answers, 30.0)
                 free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
                 print(
                     f"full ({free:,} bytes left): "
@@ -157,7 +159,7 @@ async def full(folder: Path) -> None:
                 )
                 print(f"symbols of the open text: {len(answers)} of {len(answers)}, longest {max(answers):.0f} ms")
                 ballast.unlink()
-                took = await until(client, root, "Thing399", answers, 60.0)
+                took = await time_until_found(client, root, "Thing399", answers, 60.0)
                 print(
                     "with room again: "
                     + ("never" if took is None else f"all in the index after {took:.1f} s, nobody did anything")
@@ -175,11 +177,11 @@ def main() -> None:
     args = parser.parse_args()
     match args.what:
         case "many":
-            asyncio.run(many(args.files))
+            asyncio.run(measure_many_files(args.files))
         case "two":
-            asyncio.run(two(args.changes))
+            asyncio.run(measure_two_servers(args.changes))
         case _:
-            asyncio.run(full(args.folder.resolve()))
+            asyncio.run(measure_full_disk(args.folder.resolve()))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fim import LANGUAGES, Case, at_once, cases, save
+from benchmarks.fim import LANGUAGES, Case, ask_at_once, read_cases, save
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.inference.client import EngineClient
@@ -37,30 +37,30 @@ WORD = re.compile(r"[^\W\d]\w{3,}")
 PATIENT_MS = 120_000
 
 
-class Unhealed(EngineClient):
-    """Asks without healing."""
+class UnhealedClient(EngineClient):
+    """An engine that is asked without healing."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         return super().stream(replace(request, heal=False) if isinstance(request, Infill) else request)
 
 
-def wanted(name: str) -> list[Case]:
+def select_cases(name: str) -> list[Case]:
     match name:
         case "cuts":
             each = CUTS // 2
-            return [*cut(lines("fim_repo"), each), *cut(cases("fim_he_single", smoke=False, limit=0), each)]
+            return [*cut(read_lines("fim_repo"), each), *cut(read_cases("fim_he_single", smoke=False, limit=0), each)]
         case "fim_repo":
-            return lines(name)
+            return read_lines(name)
         case _:
-            return cases(name, smoke=False, limit=0)
+            return read_cases(name, smoke=False, limit=0)
 
 
-def lines(name: str) -> list[Case]:
-    return [row for row in cases(name, smoke=False, limit=0) if row["meta"]["hole"] == "line"]
+def read_lines(name: str) -> list[Case]:
+    return [row for row in read_cases(name, smoke=False, limit=0) if row["meta"]["hole"] == "line"]
 
 
 def cut(rows: list[Case], number: int) -> list[Case]:
-    """`number` of the cases with the hole begun inside an identifier of it, from a fixed seed.
+    """Return `number` cases whose hole begins inside of an identifier, from a fixed seed.
 
     Each case is used once before any is used twice.
     """
@@ -96,7 +96,7 @@ async def answer(completer: Desk, row: Case) -> str:
 async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     config, _ = load()
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
-    engines = {"on": EngineClient(config), "off": Unhealed(config)}
+    engines = {"on": EngineClient(config), "off": UnhealedClient(config)}
     completers = {mode: Desk(Completer(engine, settings)) for mode, engine in engines.items()}
     answers = {mode: dict[str, str]() for mode in engines}
 
@@ -105,14 +105,14 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
         for mode, completer in completers.items():
             answers[mode][row["id"]] = await answer(completer, row)
 
-    await at_once(rows, both)
+    await ask_at_once(rows, both)
     for engine in engines.values():
         await engine.aclose()
     return {mode: [{"id": row["id"], "answer": given[row["id"]]} for row in rows] for mode, given in answers.items()}
 
 
-def stray(rows: list[Case], answers: list[dict[str, Any]]) -> int:
-    """Answers that put a blank behind a blank."""
+def count_double_blanks(rows: list[Case], answers: list[dict[str, Any]]) -> int:
+    """Count the answers that begin with a blank behind a blank."""
     said = {given["id"]: given["answer"] for given in answers}
     return sum(row["input"]["prefix"].endswith((" ", "\t")) and said[row["id"]].startswith((" ", "\t")) for row in rows)
 
@@ -123,7 +123,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = wanted(args.set)
+    rows = select_cases(args.set)
     rows = rows[: args.limit] if args.limit else rows
     args.out.mkdir(parents=True, exist_ok=True)
     with gzip.open(args.out / "cases.jsonl.gz", "wt", encoding="utf-8") as out:
@@ -131,7 +131,8 @@ def main() -> None:
     for mode, answers in asyncio.run(run(rows)).items():
         save(args.out / f"{mode}.jsonl", answers)
         shown = sum(bool(given["answer"].strip()) for given in answers)
-        print(f"{mode}: {len(answers)} answers, {shown} not empty, {stray(rows, answers)} with a stray blank")
+        stray = count_double_blanks(rows, answers)
+        print(f"{mode}: {len(answers)} answers, {shown} not empty, {stray} with a stray blank")
 
 
 if __name__ == "__main__":

@@ -347,7 +347,7 @@ def build_box(folder: Path, port: int) -> dict[str, str]:
     return {"MARK": str(mark), "CANARY": str(canary), "PORT": str(port), "CANARYNAME": "canary"}
 
 
-def place(line: str, places: dict[str, str]) -> str:
+def fill_places(line: str, places: dict[str, str]) -> str:
     """Put the places of the box into a line."""
     return re.sub(r"CANARYNAME|CANARY|MARK|PORT", lambda match: places[match[0]], line)
 
@@ -473,7 +473,7 @@ async def main(arguments: argparse.Namespace) -> int:
         lines = dict[str, list[str]]()
         os.chdir(root)
         while len(lines) < arguments.lines:
-            line = place(maker.make(), places)
+            line = fill_places(maker.make(), places)
             if line not in lines:
                 lines[line] = decide(gates, line)
         allowed = [line for line, modes in lines.items() if modes]

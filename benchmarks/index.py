@@ -48,15 +48,15 @@ for path in sorted(Path(sys.argv[1]).rglob("*"))[share::shares]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds on the clock and of CPU, and the most memory that all processes had at a time, in MiB."""
+    """The seconds of the clock and of the CPU, and the largest memory of all processes together in MiB."""
 
     seconds: float
     cpu: float
     memory: float
 
 
-class Watched:
-    """CPU time and memory of a process and its children, sampled often.
+class ResourceSampler:
+    """A sampler of the CPU time and memory of a process and its children.
 
     A process that ends between two samples loses a few milliseconds.
     """
@@ -70,7 +70,7 @@ class Watched:
         self._thread.start()
 
     def look(self) -> float:
-        """CPU seconds so far."""
+        """Return the CPU seconds until now."""
         memory = 0
         processes = [self._process]
         with suppress(psutil.NoSuchProcess):
@@ -96,8 +96,10 @@ class Watched:
 
 
 @contextmanager
-def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
-    """The process that keeps an index, and what it says when it is ready."""
+def open_index_process(
+    root: Path, database: Path
+) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
+    """Start the process that keeps an index, and yield it with its report that it is ready."""
     argv = [sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)]
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin
@@ -114,11 +116,11 @@ def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str],
         child.communicate()
 
 
-def indexed(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
-    """One start, until it is ready."""
+def measure_first_index(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
+    """Measure a start until the index is ready."""
     began = perf_counter()
-    with process(root, database) as (child, ready):
-        watched = Watched(child.pid)
+    with open_index_process(root, database) as (child, ready):
+        watched = ResourceSampler(child.pid)
         try:
             said = ready()
             seconds = perf_counter() - began
@@ -128,9 +130,9 @@ def indexed(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
     return cost, said
 
 
-def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
-    """From the change of one file to its being in the index, while the process runs."""
-    with process(root, database) as (_, ready):
+def measure_change(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
+    """Measure the time from the change of a file until it is in the index, while the process runs."""
+    with open_index_process(root, database) as (_, ready):
         ready()
         ready()  # when the watch has begun
         began = perf_counter()
@@ -139,8 +141,8 @@ def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, An
         return perf_counter() - began, said
 
 
-def ran(*commands: Sequence[str]) -> Cost:
-    """All at the same time."""
+def run_together(*commands: Sequence[str]) -> Cost:
+    """Run all commands at the same time, and return their cost."""
     began = perf_counter()
     cpu = memory = 0.0
     quiet = subprocess.DEVNULL
@@ -152,16 +154,16 @@ def ran(*commands: Sequence[str]) -> Cost:
     return Cost(perf_counter() - began, cpu, memory)
 
 
-def parsed(root: Path, processes: int) -> Cost:
-    return ran(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
+def measure_parse(root: Path, processes: int) -> Cost:
+    return run_together(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
 
 
-def median(costs: Sequence[Cost]) -> Cost:
+def compute_median_cost(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(values) for values in zip(*(asdict(cost).values() for cost in costs), strict=True)))
 
 
-def copied(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
-    """Files and bytes."""
+def copy_files(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
+    """Copy the files with a suffix, and return their number and bytes."""
     count = size = 0
     for found in walk(folder, IgnoreFiles([folder])):
         if isinstance(found, WalkedFile) and found.path.endswith(suffix):
@@ -181,7 +183,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "ws"
-        files, size = copied(args.folder.resolve(), args.suffix, root)
+        files, size = copy_files(args.folder.resolve(), args.suffix, root)
         database = root.parent / "index.db"
         alone, together = "parse alone", "parse alone, all cores"
         rows: dict[str, list[Cost]] = {name: [] for name in ("first index", "second start", alone, together, "ctags")}
@@ -189,17 +191,19 @@ def main() -> None:
         for _ in range(args.rounds):
             for suffix in ("", "-wal", "-shm"):
                 Path(f"{database}{suffix}").unlink(missing_ok=True)
-            cost, said = indexed(root, database)
+            cost, said = measure_first_index(root, database)
             rows["first index"].append(cost)
-            cost, again = indexed(root, database)
+            cost, again = measure_first_index(root, database)
             assert again["parsed"] == 0, again
             rows["second start"].append(cost)
-            rows[alone].append(parsed(root, 1))
-            rows[together].append(parsed(root, os.cpu_count() or 1))
+            rows[alone].append(measure_parse(root, 1))
+            rows[together].append(measure_parse(root, os.cpu_count() or 1))
             if ctags := shutil.which("ctags"):
-                rows["ctags"].append(ran([ctags, "-R", "-f", os.devnull, str(root)]))
-        seconds, change = touched(root, database, next(path for path in sorted(root.rglob("*")) if path.is_file()))
-        report = {name: asdict(median(costs)) for name, costs in rows.items() if costs}
+                rows["ctags"].append(run_together([ctags, "-R", "-f", os.devnull, str(root)]))
+        seconds, change = measure_change(
+            root, database, next(path for path in sorted(root.rglob("*")) if path.is_file())
+        )
+        report = {name: asdict(compute_median_cost(costs)) for name, costs in rows.items() if costs}
         total = {
             "files": files,
             "bytes": size,

@@ -26,7 +26,7 @@ PARTS = ("shown_ms", "editor_ms", "server_ms", "engine_ms", "waited_ms")
 
 @dataclass(frozen=True, slots=True)
 class Keypress:
-    """`kind`: the model wrote it, the server knew it, or it is the rest of what was shown before."""
+    """The record of a key. `kind` says whether the model wrote the suggestion, the server knew it, or it is a rest."""
 
     key: int
     shown_ms: float
@@ -37,7 +37,7 @@ class Keypress:
     waited_ms: float = 0.0
 
 
-def keypress(
+def make_keypress(
     key: int, pressed: float, asked: float | None, answered: float | None, shown: float, figures: Mapping[str, Any]
 ) -> Keypress:
     """Return the record for times in milliseconds on one clock. `figures` are the server's (`last`) for this
@@ -56,23 +56,23 @@ def keypress(
 
 
 def read(lines: Iterable[str]) -> list[Keypress]:
-    """Rows that were written by any editor; other keys in them are left out."""
+    """Return the rows that editors wrote, without keys that showed no suggestion."""
     known = {field.name for field in fields(Keypress)}
     rows = (row for line in lines if line.strip() and "nothing" not in (row := json.loads(line)))
     return [Keypress(**{name: value for name, value in row.items() if name in known}) for row in rows]
 
 
-def nothing(lines: Iterable[str]) -> Counter[str]:
-    """The reasons of rows that are keys without a suggestion."""
+def count_missing_suggestions(lines: Iterable[str]) -> Counter[str]:
+    """Count the reasons of keys without a suggestion."""
     return Counter(row["nothing"] for line in lines if line.strip() and "nothing" in (row := json.loads(line)))
 
 
-def line(row: Keypress) -> str:
+def format_row(row: Keypress) -> str:
     return json.dumps(asdict(row))
 
 
-def table(rows: Sequence[Keypress], without: Mapping[str, int] | None = None) -> str:
-    """p50 / p95 of every part, each kind apart, and the keys that led to nothing by reason."""
+def format_table(rows: Sequence[Keypress], without: Mapping[str, int] | None = None) -> str:
+    """Return a table with p50 and p95 of every part by kind, and the reasons of keys without a suggestion."""
     said = [f"| kind | keys | {' | '.join(f'{part}, p50 / p95' for part in PARTS)} |", "| --- " * 7 + "|"]
     for kind in KINDS:
         found = [row for row in rows if row.kind == kind]
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("rows", type=Path)
     lines = parser.parse_args().rows.read_text().splitlines()
     rows = read(lines)
-    print(table(rows, nothing(lines)))
+    print(format_table(rows, count_missing_suggestions(lines)))
     if not rows:
         sys.exit("no key led to a suggestion")
 

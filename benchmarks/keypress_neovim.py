@@ -21,9 +21,9 @@ from typing import Any
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
-from benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
-from benchmarks.taking import presses
-from benchmarks.writing import Look, Writing, writing
+from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, make_keypress
+from benchmarks.taking import list_key_names
+from benchmarks.writing import ScreenLook, Writing, open_workspace
 
 GAP = 0.125
 """Seconds between keys."""
@@ -40,7 +40,7 @@ SILENT, QUIET = "nothing suggested", "kept quiet: "
 
 
 class KeyObservation:
-    """Result of one key."""
+    """The result of one key."""
 
     def __init__(self, workspace: Writing) -> None:
         self._here = workspace
@@ -50,7 +50,7 @@ class KeyObservation:
         self._look()
         self.drawn, self.rule = None, ""
 
-    def _look(self) -> Look:
+    def _look(self) -> ScreenLook:
         look = self._here.look()
         for each in look.raw["figures"]:
             self.figures[each.get("id") or ""] = each
@@ -59,7 +59,7 @@ class KeyObservation:
         return look
 
     def wait(self) -> Keypress | str:
-        """Until it is on the screen and its figures are known; why, where nothing came."""
+        """Wait until the suggestion is on the screen and return its row, or the reason why there is none."""
         end = time.monotonic() + LONGEST
         while not self.drawn:
             key = self._look().raw.get("key") or {}
@@ -77,7 +77,7 @@ class KeyObservation:
             return NOT_TOLD
         at = {name: drawn[name] * MS for name in ("at", "sent", "answered", "drawn") if drawn.get(name)}
         figures = self.figures.get(id, {})
-        return keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
+        return make_keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
 
     def _within(self, get_figures: Callable[[], object]) -> bool:
         """Return whether the server reports its figures in time."""
@@ -88,8 +88,8 @@ class KeyObservation:
         return bool(get_figures())
 
 
-def measured(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
-    """For each key its row, or why there is none, until the time is over."""
+def measure_keys(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
+    """Yield a row for each key, or the reason why there is none, until the time is over."""
     first, *edits = load_real_edits(None)
     workspace.open(first)
     workspace.ready()
@@ -98,7 +98,7 @@ def measured(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
     for edit in edits:
         workspace.open(edit)
         written = 0
-        for row in keys(workspace, edit):
+        for row in press_keys(workspace, edit):
             yield row
             written += isinstance(row, Keypress) and row.kind == WRITTEN
             if written >= EACH or time.monotonic() > end:
@@ -108,11 +108,11 @@ def measured(workspace: Writing, minutes: float) -> Iterator[Keypress | str]:
             break
 
 
-def keys(workspace: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
+def press_keys(workspace: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
     """Return the records of the keys of one edit, from its beginning."""
     written = ""
     for state in make_trace(edit, 0, MOST).states:
-        for key in presses(written, state):
+        for key in list_key_names(written, state):
             observation = KeyObservation(workspace)
             workspace.press(key)
             yield observation.wait()
@@ -130,11 +130,11 @@ def main() -> None:
     without: Counter[str] = Counter()
     print(f"rows: {args.out}", file=sys.stderr)
     try:
-        with args.out.open("w") as out, writing() as workspace:
-            for row in measured(workspace, args.minutes):
+        with args.out.open("w") as out, open_workspace() as workspace:
+            for row in measure_keys(workspace, args.minutes):
                 if isinstance(row, Keypress):
                     rows.append(row)
-                    print(line(row), file=out, flush=True)
+                    print(format_row(row), file=out, flush=True)
                 else:
                     without[row] += 1
                     print(json.dumps({"nothing": row}), file=out, flush=True)
@@ -143,7 +143,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
-        print(table(rows, without))
+        print(format_table(rows, without))
     if (found := sum(row.kind == WRITTEN for row in rows)) < args.keys:
         sys.exit(f"the model wrote for {found} keys, not for {args.keys}")
 

@@ -23,9 +23,9 @@ from typing import IO, Any
 
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
-from benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
+from benchmarks.keypress import WRITTEN, Keypress, format_row, format_table, make_keypress
 from benchmarks.keypress_neovim import FIGURES_WAIT_S, GAP, LONGEST, MOST
-from benchmarks.taking import parts
+from benchmarks.taking import split_keys
 
 FIRST = 60.0
 """Seconds for the first key, which starts the engine and makes no row."""
@@ -35,18 +35,18 @@ TYPIST = Path(__file__).with_suffix(".mjs")
 def edit_for_typist(edit: RealEdit) -> str:
     """Return an edit in the form that the typist script reads."""
     states = make_trace(edit, 0, MOST).states
-    keys = [part for old, new in zip(("", *states), states, strict=False) for part in parts(old, new)]
+    keys = [part for old, new in zip(("", *states), states, strict=False) for part in split_keys(old, new)]
     return json.dumps({"path": edit.path, "before": edit.before, "after": edit.after, "parts": keys})
 
 
-def row(said: dict[str, Any]) -> Keypress:
-    return keypress(
+def make_row(said: dict[str, Any]) -> Keypress:
+    return make_keypress(
         said["key"], said["pressed"], said.get("asked"), said.get("answered"), said["shown"], said["figures"]
     )
 
 
-def measured(minutes: float) -> Iterator[Keypress]:
-    """A row for each key that led to a suggestion, until the time is over."""
+def measure_keys(minutes: float) -> Iterator[Keypress]:
+    """Yield a row for each key that led to a suggestion, until the time is over."""
     waits = [str(1000 * seconds) for seconds in (GAP, LONGEST, FIRST, FIGURES_WAIT_S)]
     env = os.environ | {"PYTHON": sys.executable}
     argv = ["node", str(TYPIST), *waits]
@@ -63,7 +63,7 @@ def measured(minutes: float) -> Iterator[Keypress]:
             for text in typist.stdout:
                 said = json.loads(text)
                 if "key" in said:
-                    yield row(said)
+                    yield make_row(said)
                 elif edit := next(edits, None):
                     give(typist.stdin, edit)
         finally:
@@ -90,15 +90,15 @@ def main() -> None:
     rows: list[Keypress] = []
     out = args.out.open("w") if args.out else None
     try:
-        for each in measured(args.minutes):
+        for each in measure_keys(args.minutes):
             rows.append(each)
-            print(line(each), file=out or sys.stdout, flush=True)
+            print(format_row(each), file=out or sys.stdout, flush=True)
             if sum(row.kind == WRITTEN for row in rows) >= args.keys:
                 break
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
-        print(table(rows) if rows else "no key led to a suggestion")
+        print(format_table(rows) if rows else "no key led to a suggestion")
 
 
 if __name__ == "__main__":

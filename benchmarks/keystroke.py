@@ -43,8 +43,8 @@ CHECKED = 10
 """Answers from one comparison with a rebuild to the next, in which all must be equal."""
 
 
-class Key(NamedTuple):
-    """Milliseconds."""
+class KeyTimes(NamedTuple):
+    """The times of one key in milliseconds."""
 
     parse: float
     """Tree-sitter's own."""
@@ -56,7 +56,7 @@ class Key(NamedTuple):
     """Whether all of the text was asked about."""
 
 
-def files() -> Iterator[Document]:
+def find_files() -> Iterator[Document]:
     library = Path(sysconfig.get_paths()["stdlib"])
     for file in (library / name for name in PYTHON):
         if file.is_file():
@@ -66,11 +66,11 @@ def files() -> Iterator[Document]:
         yield Document.from_text(f"file:///{name}", source * (LINES // source.count("\n") + 1))
 
 
-class Typing:
-    """A text as it is typed, and what was measured of every key."""
+class TypedText:
+    """A text that is typed, and the measurements of every key."""
 
     def __init__(self, document: Document, rng: random.Random, *, each: bool) -> None:
-        self.document, self.keys, self._each = document, list[Key](), each
+        self.document, self.keys, self._each = document, list[KeyTimes](), each
         self._asked, self._rhythm = 0, Rhythm(8, rng.randrange(1000))
         self._rng, self._parsed = rng, DocumentSyntax(SyntaxService())
         list(self._parsed.declarations(document))
@@ -104,13 +104,13 @@ class Typing:
         walked = process_time_ns()
         # by turns: who comes second finds the text in the processor's cache
         parsing = parsing or self._own(tree, edit)
-        self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
+        self.keys.append(KeyTimes(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
         self._asked += asks
         if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document)):
             assert listed == list(incremental_declarations.IncrementalDeclarations(tree).list_declarations(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
-        """Nanoseconds of tree-sitter's own edit and parse."""
+        """Return the nanoseconds of the edit and the parse of tree-sitter itself."""
         before, after = tree.document, tree.document.apply_edit(edit, 0)
         end = edit.start + len(edit.new)
         points = before.point(edit.start), before.point(edit.end), after.point(end)
@@ -124,7 +124,7 @@ class Typing:
 _wholes: list[None] = []
 
 
-def _counted(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[SymbolRow]]:
+def _count_calls(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[SymbolRow]]:
     def counting(*given: Any) -> list[SymbolRow]:
         _wholes.append(None)
         return asked(*given)
@@ -132,7 +132,7 @@ def _counted(asked: Callable[..., list[SymbolRow]]) -> Callable[..., list[Symbol
     return counting
 
 
-def row(name: str, keys: Sequence[Key]) -> str:
+def format_row(name: str, keys: Sequence[KeyTimes]) -> str:
     def at(part: float, times: Iterable[float]) -> float:
         return (ordered := sorted(times))[int(part * len(ordered))]
 
@@ -151,13 +151,15 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
     args = options.parse_args()
-    incremental_declarations.find_symbol_rows = _counted(incremental_declarations.find_symbol_rows)
+    incremental_declarations.find_symbol_rows = _count_calls(incremental_declarations.find_symbol_rows)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
-    for document in [Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files] or files():
-        typing = Typing(document, random.Random(args.seed), each=args.each)
+    for document in [
+        Document.from_text(file.absolute().as_uri(), file.read_bytes()) for file in args.files
+    ] or find_files():
+        typing = TypedText(document, random.Random(args.seed), each=args.each)
         while len(typing.keys) < args.keys:
             typing.jump()
-        print(row(document.uri.rpartition("/")[2], typing.keys), flush=True)
+        print(format_row(document.uri.rpartition("/")[2], typing.keys), flush=True)
 
 
 if __name__ == "__main__":

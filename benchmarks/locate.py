@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.fim import cases
+from benchmarks.fim import read_cases
 from benchmarks.locate_tasks import TASKS
-from benchmarks.retrieval import Place, data, documents, find_nearest, interval
+from benchmarks.retrieval import Place, compute_confidence_interval, find_data_folder, find_nearest, read_documents
 from lsp_harness.coding.location.task_location import TaskPlace, choose_place, find_task_places
 from lsp_harness.config.load import load
 from lsp_harness.index.index_executor import DirectExecutor
@@ -38,9 +38,9 @@ from lsp_harness.text.position import encode
 Right = Callable[[TaskPlace], bool]
 
 
-def repositories() -> dict[str, dict[str, str]]:
+def read_repositories() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    with lzma.open(data() / "repos_fim.jsonl.xz", "rt", encoding="utf-8") as lines:
+    with lzma.open(find_data_folder() / "repos_fim.jsonl.xz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             found[row["repo"]][row["path"]] = row["text"]
     return found
@@ -49,12 +49,12 @@ def repositories() -> dict[str, dict[str, str]]:
 def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple[str, Right]]]]:
     """Yield the texts of each folder with its tasks."""
     if not queries:
-        for name, texts in repositories().items():
+        for name, texts in read_repositories().items():
             mine = [(task, path, names) for repo, task, path, names in TASKS if repo == name]
-            yield texts, [(task, expected_places(path, names)) for task, path, names in mine]
+            yield texts, [(task, match_expected_places(path, names)) for task, path, names in mine]
         return
-    rows = cases("search_repodoc", smoke=False, limit=0)
-    files = documents(rows[0]["input"]["corpus"])
+    rows = read_cases("search_repodoc", smoke=False, limit=0)
+    files = read_documents(rows[0]["input"]["corpus"])
 
     def gold(ids: list[str]) -> Right:
         def right(one: TaskPlace) -> bool:
@@ -70,23 +70,23 @@ def read_tasks(*, queries: bool) -> Iterator[tuple[Mapping[str, str], list[tuple
     )
 
 
-def expected_places(path: str, names: str) -> Right:
+def match_expected_places(path: str, names: str) -> Right:
     return lambda one: one.path in path.split("|") and one.symbol in names.split("|")
 
 
 @contextmanager
-def indexed(texts: Mapping[str, str]) -> Iterator[Place]:
+def index_texts(texts: Mapping[str, str]) -> Iterator[Place]:
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), texts)
         yield place
         place.close()
 
 
-async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -> None:
+async def measure_locations(engine: Engine, *, queries: bool, words: bool, model: bool) -> None:
     config, _ = load()
     ranks, first, chosen, times = list[int](), list[bool](), list[bool](), list[float]()
     for texts, tasks in read_tasks(queries=queries):
-        with indexed(texts) as place:
+        with index_texts(texts) as place:
             if not words:
                 await place.embed(engine, make_recipe(config.index))
             close = (
@@ -118,7 +118,7 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
     print(f"{len(ranks)} tasks: {top:.3f} first by the index, {among:.3f} among the candidates")
     if not model:
         return
-    low, high = interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
+    low, high = compute_confidence_interval([float(a) - float(b) for a, b in zip(chosen, first, strict=True)])
     print(
         f"{statistics.fmean(chosen):.3f} first by the model ({low:+.3f} … {high:+.3f}), which takes "
         f"{statistics.median(times):.2f} s"
@@ -133,7 +133,7 @@ async def main() -> None:
     args = parser.parse_args()
     engine = make_engine(load()[0])
     try:
-        await measured(engine, queries=args.queries, words=args.words, model=args.model)
+        await measure_locations(engine, queries=args.queries, words=args.words, model=args.model)
     finally:
         await engine.aclose()
 

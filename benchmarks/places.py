@@ -136,7 +136,7 @@ async def follow_editor(tree: Path, folder: Path) -> dict[str, list[str]]:
     async with LspClient.start(root, *journey.command, "serve", env=journey.env) as client:
         uri, pid = client.open(file, SOURCE, "python"), client.process.pid
         found: dict[str, list[str]] = {}
-        for name, work in (("quick fix", fix), ("key press", press_key)):
+        for name, work in (("quick fix", request_fix), ("key press", press_key)):
             await work(client, uri)
             await journey.take(pid)
             await work(client, uri)
@@ -151,7 +151,7 @@ async def press_key(client: LspClient, uri: str) -> None:
     await client.inline_completion(uri, text + "x = ")
 
 
-async def fix(client: LspClient, uri: str) -> None:
+async def request_fix(client: LspClient, uri: str) -> None:
     """Request the quick fixes of a finding, and resolve the first one."""
     params = {"textDocument": {"uri": uri}, "range": FINDING["range"], "context": {"diagnostics": [FINDING]}}
     actions: list[dict[str, Any]] = await client.request("textDocument/codeAction", params)

@@ -88,7 +88,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class FileParts:
     """The parts of a file: the text before the cursor, the text that the user writes, and the text behind it."""
 
     before: str
@@ -96,7 +96,7 @@ class Writing:
     after: str
 
 
-def plan_writing(case: Case, most_keys: int) -> Writing:
+def plan_writing(case: Case, most_keys: int) -> FileParts:
     """Return the parts of a file. Of the faulty lines, and the lines after them, the end is written key by key."""
     lines = case.text.splitlines(keepends=True)
     end = case.last + 1 + LINES_AFTER
@@ -104,7 +104,7 @@ def plan_writing(case: Case, most_keys: int) -> Writing:
     hole = "".join(lines[case.first : end]).rstrip("\n")
     typed_start = start + max(0, len(hole) - most_keys)
     stop = start + len(hole)
-    return Writing(case.text[:typed_start], case.text[typed_start:stop], case.text[stop:])
+    return FileParts(case.text[:typed_start], case.text[typed_start:stop], case.text[stop:])
 
 
 def schedule(cases: Sequence[Case]) -> Iterator[tuple[Case, Arm]]:
@@ -115,7 +115,7 @@ def schedule(cases: Sequence[Case]) -> Iterator[tuple[Case, Arm]]:
             yield case, arms[(number + turn) % 2]
 
 
-def thought_s(case: Case, seed: int) -> float:
+def draw_thinking_time_s(case: Case, seed: int) -> float:
     """Return the time that the user looks at the diagnostic."""
     dice = random.Random(f"{seed}/{case.id}")
     return math.exp(dice.uniform(math.log(SHORTEST_THOUGHT_S), math.log(LONGEST_THOUGHT_S)))
@@ -193,7 +193,11 @@ class Session:
         uri = editor.open(self._file, writing.before + writing.after)
         try:
             await self._write(uri, writing)
-            row: Row = {"case": case.id, "rule": case.rule, "thought_s": round(thought_s(case, self._seed), 1)}
+            row: Row = {
+                "case": case.id,
+                "rule": case.rule,
+                "thought_s": round(draw_thinking_time_s(case, self._seed), 1),
+            }
             row |= await self._fix(uri)
             after = await editor.read_statistics()
         finally:
@@ -201,7 +205,7 @@ class Session:
         counts = {name: after[name] - before[name] for name in COUNTS}
         return row | counts | {"completions": self._completions, "glances": self._glances}
 
-    async def _write(self, uri: str, writing: Writing) -> None:
+    async def _write(self, uri: str, writing: FileParts) -> None:
         edit = RealEdit(self._file.name, "python", writing.before, writing.after, writing.typed)
         # the editor prepares the prompt of the place while the user thinks
         self._editor.rest_cursor(uri, writing.before)
@@ -229,7 +233,7 @@ class Session:
             return {"kind": "no diagnostic", "ready": False}
         target = min(alike, key=lambda diagnostic: abs(diagnostic["range"]["start"]["line"] - case.first))
         await editor.request_actions(uri, [target], ON_CURSOR)
-        await asyncio.sleep(thought_s(case, self._seed))
+        await asyncio.sleep(draw_thinking_time_s(case, self._seed))
         start_s = perf_counter()
         actions = await editor.request_actions(uri, [target], CHOSEN)
         answer_ms = round(1000 * (perf_counter() - start_s), 1)
@@ -274,25 +278,30 @@ def summarize(rows: Sequence[Row]) -> str:
         lines.append(f"| {title} | {cell(fixed['on'])} | {cell(fixed['off'])} |")
 
     add("diagnostics", lambda found: str(len(found)))
-    add("a verified fix was ready", lambda found: _share(found, lambda row: row["ready"]))
+    add("a verified fix was ready", lambda found: _format_share(found, lambda row: row["ready"]))
     for shortest_s, longest_s in zip((0.0, *THOUGHT_LIMITS_S), THOUGHT_LIMITS_S, strict=False):
         title = f"– light bulb after {max(shortest_s, SHORTEST_THOUGHT_S):g} to {longest_s:g} s"
-        add(title, lambda found, limits=(shortest_s, longest_s): _ready_share(found, *limits))
+        add(title, lambda found, limits=(shortest_s, longest_s): _format_ready_share(found, *limits))
     for kind, title in (("repair", "repaired without a model"), ("model", "by the model"), ("none", "no fix")):
-        add(title, lambda found, kind=kind: _share(found, lambda row: row["kind"] == kind))
+        add(title, lambda found, kind=kind: _format_share(found, lambda row: row["kind"] == kind))
         if kind != "none":
-            add("– ready", lambda found, kind=kind: _share(found, lambda row: row["kind"] == kind and row["ready"]))
-    add("applied, and the diagnostic is gone", lambda found: _share(found, lambda row: row.get("gone", False)))
-    add("list of actions, p50 / p95, ms", lambda found: _times([row["answer_ms"] for row in found]))
+            add(
+                "– ready",
+                lambda found, kind=kind: _format_share(found, lambda row: row["kind"] == kind and row["ready"]),
+            )
+    add("applied, and the diagnostic is gone", lambda found: _format_share(found, lambda row: row.get("gone", False)))
+    add("list of actions, p50 / p95, ms", lambda found: _format_times([row["answer_ms"] for row in found]))
     add(
         "choice to edit, p50 / p95, ms",
-        lambda found: _times([row["wait_ms"] for row in found if row["kind"] != "none"]),
+        lambda found: _format_times([row["wait_ms"] for row in found if row["kind"] != "none"]),
     )
     add("fixes prepared", lambda found: str(sum(row["fixes_prepared"] for row in found)))
     add("– thrown away", lambda found: str(sum(row["fixes_dropped"] for row in found)))
-    add("tokens in the background for each diagnostic", lambda found: _mean([row["fix_tokens"] for row in found]))
+    add(
+        "tokens in the background for each diagnostic", lambda found: _format_mean([row["fix_tokens"] for row in found])
+    )
     lines.append(f"| completions while typing | {len(keys['on'])} | {len(keys['off'])} |")
-    lines.append(f"| – p50 / p95, ms | {_times(keys['on'])} | {_times(keys['off'])} |")
+    lines.append(f"| – p50 / p95, ms | {_format_times(keys['on'])} | {_format_times(keys['off'])} |")
     on, off = p95(keys["on"]), p95(keys["off"])
     ratio = f"{on / off:.2f}" if on and off else "–"
     passed = Counter(row["rule"] for row in fixed["on"] if row["kind"] == "none")
@@ -306,20 +315,20 @@ def summarize(rows: Sequence[Row]) -> str:
     )
 
 
-def _share(rows: Sequence[Row], accept: Callable[[Row], bool]) -> str:
+def _format_share(rows: Sequence[Row], accept: Callable[[Row], bool]) -> str:
     count = sum(map(bool, map(accept, rows)))
     return f"{count} ({count / len(rows):.2f})" if rows else "–"
 
 
-def _ready_share(rows: Sequence[Row], shortest_s: float, longest_s: float) -> str:
-    return _share([row for row in rows if shortest_s < row["thought_s"] <= longest_s], lambda row: row["ready"])
+def _format_ready_share(rows: Sequence[Row], shortest_s: float, longest_s: float) -> str:
+    return _format_share([row for row in rows if shortest_s < row["thought_s"] <= longest_s], lambda row: row["ready"])
 
 
-def _times(values: Sequence[float]) -> str:
+def _format_times(values: Sequence[float]) -> str:
     return f"{p50(values):.0f} / {p95(values):.0f}" if values else "–"
 
 
-def _mean(values: Sequence[float]) -> str:
+def _format_mean(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.0f}" if values else "–"
 
 

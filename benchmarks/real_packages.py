@@ -72,7 +72,7 @@ PACKAGES = (
 
 
 class UnusablePackageError(Exception):
-    """A package cannot be measured. The message says why."""
+    """An error of a package that cannot be measured, with the reason."""
 
 
 class PreparedPackage:

@@ -44,7 +44,7 @@ class Reference:
         )
 
     def run(self, prompt: str, most: int) -> Iterator[tuple[int, Any]]:
-        """Greedy tokens, and the logits that each was chosen by."""
+        """Yield greedy tokens, and the logits from which each was chosen."""
         self.llama.reset()
         tokens = self.llama.tokenize(prompt.encode(), add_bos=True, special=True)
         for token in islice(self.llama.generate(tokens, temp=0.0), most):

@@ -29,7 +29,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.fim import LANGUAGES, Case, cases, progress
+from benchmarks.fim import LANGUAGES, Case, print_progress, read_cases
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
@@ -58,7 +58,7 @@ CHUNK = 64
 
 
 class Ring(RepositoryContext):
-    """The beginnings of the other files of the folder."""
+    """A context source with the beginnings of the other files of the folder."""
 
     def __init__(self, root: Path, count: TokenCounter) -> None:
         super().__init__(IndexQuery(DirectExecutor(DatabaseReader(root / "none.db"))), count)
@@ -83,9 +83,8 @@ class Ring(RepositoryContext):
         return tuple(fragments)
 
 
-def brought_along(cross: str) -> dict[str, str]:
-    """The pieces of other files that a case has, as comments below a line with their file: what is of one file as one
-    text."""
+def split_cross_files(cross: str) -> dict[str, str]:
+    """Return the pieces of other files that a case has, joined by file."""
     found: dict[str, list[str]] = defaultdict(list)
     for piece in cross.split(f"{FOUND_IN}\n")[1:]:
         path, *lines = [line[2:] for line in piece.strip().split("\n") if line.startswith("#")]
@@ -93,17 +92,17 @@ def brought_along(cross: str) -> dict[str, str]:
     return {path: "\n".join(lines) for path, lines in found.items()}
 
 
-def folders(rows: list[Case]) -> dict[str, dict[str, str]]:
-    """The texts of the folder that each case is in, by the name of the folder."""
+def group_folders_by_name(rows: list[Case]) -> dict[str, dict[str, str]]:
+    """Return the name of a folder → the path and the text of each of its files."""
     if not any("cross" in row["input"] for row in rows):
-        return repositories()
+        return read_repositories()
     for row in rows:
         row["input"]["repo"] = row["id"].replace("/", "-")
-    return {row["input"]["repo"]: brought_along(row["input"]["cross"]) for row in rows}
+    return {row["input"]["repo"]: split_cross_files(row["input"]["cross"]) for row in rows}
 
 
-def repositories() -> dict[str, dict[str, str]]:
-    """The text of each file of each repository."""
+def read_repositories() -> dict[str, dict[str, str]]:
+    """Return repository → path → text."""
     file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev")) / "repos_fim.jsonl.xz"
     found: dict[str, dict[str, str]] = defaultdict(dict)
     with lzma.open(file, "rt", encoding="utf-8") as lines:
@@ -112,14 +111,14 @@ def repositories() -> dict[str, dict[str, str]]:
     return found
 
 
-def checked_out(root: Path, files: Mapping[str, str]) -> None:
-    """Writes a repository's files into a folder."""
+def write_checkout(root: Path, files: Mapping[str, str]) -> None:
+    """Write the files of a repository into a folder."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
 
 
-async def answered(
+async def answer_case(
     engine: Engine, config: Config, root: Path, elsewhere: RepositoryContext | None, case: Case
 ) -> dict[str, Any]:
     given, language = case["input"], LANGUAGES.get(case["lang"], case["lang"])
@@ -152,12 +151,12 @@ async def answered(
 async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[str, dict[str, Any]], None]) -> None:
     config, _ = load()
     engine = make_engine(config)
-    texts = folders(rows)
+    texts = group_folders_by_name(rows)
     done = 0
     for repo in sorted({row["input"]["repo"] for row in rows}):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / repo
-            checked_out(root, texts[repo])
+            write_checkout(root, texts[repo])
             database = root.parent / "index.db"
             with (
                 closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
@@ -179,9 +178,9 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                                 ),
                                 "ring": lambda root=root: Ring(root, engine.count),
                             }[arm]()
-                            keep(arm, await answered(engine, config, root, elsewhere, row))
+                            keep(arm, await answer_case(engine, config, root, elsewhere, row))
                     file.write_text(texts[repo].get(row["input"]["path"], ""))
-                    progress(done := done + 1, rows)
+                    print_progress(done := done + 1, rows)
     await engine.aclose()
 
 
@@ -193,7 +192,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    rows = read_cases(args.set, smoke=args.smoke, limit=args.limit)
     args.out.mkdir(exist_ok=True)
     files = {arm: args.out / f"{arm}.jsonl" for arm in args.arm}
     known: Known = {

@@ -29,7 +29,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from benchmarks.fim import Case, cases
+from benchmarks.fim import Case, read_cases
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WalkedFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
@@ -49,13 +49,13 @@ Ranked = Callable[[str, Sequence[bytes]], list[str]]
 SAMPLES = 10_000
 
 
-def data() -> Path:
+def find_data_folder() -> Path:
     return Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
 
 
 @dataclass
 class File:
-    """A file of the index, and where in it which documents are."""
+    """A file of the index, and the places of the documents in it."""
 
     text: str = ""
     starts: list[int] = field(default_factory=list[int])
@@ -64,7 +64,7 @@ class File:
     names: set[str] = field(default_factory=set[str])
 
     def add(self, id: str, text: str, name: str = "") -> None:
-        """`name` is dotted, with the class a method is of."""
+        """Add a document. `name` is dotted, with the class of a method."""
         around = name.rpartition(".")[0]
         if around in self.names:
             return
@@ -78,15 +78,15 @@ class File:
         self.text += "\n\n"
 
     def at(self, offset: int) -> str:
-        """The document that these bytes are of, empty for what is around the methods of a class."""
+        """Return the document that contains these bytes, or an empty text outside of all methods."""
         n = bisect_right(self.starts, offset) - 1
         return self.ids[n] if n >= 0 and offset < self.ends[n] else ""
 
 
-def documents(corpus: str) -> dict[str, File]:
-    """By path."""
+def read_documents(corpus: str) -> dict[str, File]:
+    """Return path → document of the set."""
     found: dict[str, File] = defaultdict(File)
-    with gzip.open(data() / corpus, "rt", encoding="utf-8") as lines:
+    with gzip.open(find_data_folder() / corpus, "rt", encoding="utf-8") as lines:
         for n, row in enumerate(map(json.loads, lines)):
             project, path, name, *_ = [*row["id"].split(":"), "", ""]
             if name:
@@ -136,32 +136,34 @@ async def find_nearest(
     return found
 
 
-def reciprocal(answer: Sequence[str], gold: Sequence[str]) -> float:
+def compute_reciprocal_rank(answer: Sequence[str], gold: Sequence[str]) -> float:
     return next((1 / rank for rank, one in enumerate(answer[:10], 1) if one in gold), 0.0)
 
 
-def interval(differences: Sequence[float]) -> tuple[float, float]:
+def compute_confidence_interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of the mean."""
     chance = random.Random(1)
     means = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(SAMPLES))
     return means[int(0.025 * SAMPLES)], means[int(0.975 * SAMPLES)]
 
 
-def measured(rows: Sequence[Case], rank: Ranked, close: Mapping[str, list[bytes]]) -> tuple[list[float], list[float]]:
-    """Reciprocal ranks, and milliseconds."""
+def measure_ranking(
+    rows: Sequence[Case], rank: Ranked, close: Mapping[str, list[bytes]]
+) -> tuple[list[float], list[float]]:
+    """Return the reciprocal ranks, and the milliseconds."""
     scores, times = list[float](), list[float]()
     for row in rows:
         query = row["input"]["query"]
         began = perf_counter()
         answer = rank(query, close.get(query, []))
         times.append((perf_counter() - began) * 1000)
-        scores.append(reciprocal(answer, row["gold"]))
+        scores.append(compute_reciprocal_rank(answer, row["gold"]))
     return scores, times
 
 
-async def searched(name: str, *, words: bool) -> None:
-    rows = cases(name, smoke=False, limit=0)
-    found = documents(rows[0]["input"]["corpus"])
+async def measure_search(name: str, *, words: bool) -> None:
+    rows = read_cases(name, smoke=False, limit=0)
+    found = read_documents(rows[0]["input"]["corpus"])
     config, _ = load()
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), {path: file.text for path, file in found.items()})
@@ -195,24 +197,24 @@ async def searched(name: str, *, words: bool) -> None:
         print("| | MRR@10 | against words, 95 % | query p50, p95 ms |\n| --- | --- | --- | --- |")
         floor: list[float] = []
         for way, (rank, close) in ways.items():
-            scores, times = measured(rows, rank, close)
+            scores, times = measure_ranking(rows, rank, close)
             floor = floor or scores
-            low, high = interval([a - b for a, b in zip(scores, floor, strict=True)])
+            low, high = compute_confidence_interval([a - b for a, b in zip(scores, floor, strict=True)])
             times.sort()
             p50, p95 = times[len(times) // 2], times[int(0.95 * len(times))]
             print(f"| {way} | {statistics.fmean(scores):.3f} | {low:+.3f} … {high:+.3f} | {p50:.1f}, {p95:.1f} |")
         place.close()
 
 
-def blobs() -> Iterator[tuple[str, str]]:
-    with lzma.open(data() / "blobs_swelite.jsonl.xz", "rt", encoding="utf-8") as lines:
+def read_blobs() -> Iterator[tuple[str, str]]:
+    with lzma.open(find_data_folder() / "blobs_swelite.jsonl.xz", "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             yield row["id"], row["text"]
 
 
-def located(name: str) -> None:
-    rows, texts = cases(name, smoke=False, limit=0), dict(blobs())
-    with gzip.open(data() / "trees_swelite.json.gz", "rt", encoding="utf-8") as file:
+def measure_location(name: str) -> None:
+    rows, texts = read_cases(name, smoke=False, limit=0), dict(read_blobs())
+    with gzip.open(find_data_folder() / "trees_swelite.json.gz", "rt", encoding="utf-8") as file:
         trees = json.load(file)
     scores, found, times = list[float](), list[bool](), list[float]()
     for row in rows:
@@ -223,7 +225,7 @@ def located(name: str) -> None:
             answer = [hit.path for hit in place.search.rank_files(SearchRequest(row["input"]["issue"], 10))]
             times.append((perf_counter() - began) * 1000)
             place.close()
-        scores.append(reciprocal(answer, row["gold"]))
+        scores.append(compute_reciprocal_rank(answer, row["gold"]))
         found.append(bool(set(answer[:5]) & set(row["gold"])))
         print(f"{'✓' if found[-1] else '✗'} {row['id']} {row['gold']} {answer[:5]}")
     print(
@@ -239,9 +241,9 @@ def main() -> None:
     args = parser.parse_args()
     for name in args.sets:
         if name.startswith("locate"):
-            located(name)
+            measure_location(name)
         else:
-            asyncio.run(searched(name, words=args.words))
+            asyncio.run(measure_search(name, words=args.words))
 
 
 if __name__ == "__main__":

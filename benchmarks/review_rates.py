@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from benchmarks.fim import Case, cases
+from benchmarks.fim import Case, read_cases
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
@@ -48,7 +48,7 @@ def read_pair(row: Case) -> Pair:
 
 
 def choose_pairs(count: int) -> list[Pair]:
-    rows = [[row for row in cases(name, smoke=False, limit=0) if row["lang"] == "python"] for name in SETS]
+    rows = [[row for row in read_cases(name, smoke=False, limit=0) if row["lang"] == "python"] for name in SETS]
     in_turn = (row for row in chain.from_iterable(zip_longest(*rows)) if row)
     return [read_pair(row) for row, _ in zip(in_turn, range(count), strict=False)]
 

@@ -11,7 +11,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from benchmarks.fim import Case, at_once, cases, save
+from benchmarks.fim import Case, ask_at_once, read_cases, save
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
 from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.finding_location import locate_finding
@@ -28,8 +28,8 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff_linter import Ruff
 
 
-async def rewritten(engine: EngineClient, row: Case) -> str:
-    """The file with its longest function rewritten; as it was where there is nothing to use."""
+async def rewrite_function(engine: EngineClient, row: Case) -> str:
+    """Return the file with its rewritten longest function, or the unchanged file without a usable answer."""
     config, given = load()[0], row["input"]
     document = Document.from_text(f"file:///{row['id']}/{given['path']}", given["code"], language="python")
     tree = parse(document)
@@ -58,12 +58,12 @@ async def run(rows: list[Case]) -> list[dict[str, str]]:
 
     async def answer(row: Case) -> None:
         try:
-            answers[row["id"]] = await rewritten(engine, row)
+            answers[row["id"]] = await rewrite_function(engine, row)
         except HarnessError as error:
             print(f"{row['id']}: {error}")
             answers[row["id"]] = row["input"]["code"]
 
-    await at_once(rows, answer)
+    await ask_at_once(rows, answer)
     await engine.aclose()
     return [{"id": row["id"], "answer": answers[row["id"]]} for row in rows]
 
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = cases(args.set, smoke=False, limit=args.limit)
+    rows = read_cases(args.set, smoke=False, limit=args.limit)
     answers = asyncio.run(run(rows))
     save(args.out, answers)
     changed = sum(answer["answer"] != row["input"]["code"] for answer, row in zip(answers, rows, strict=True))

@@ -45,11 +45,11 @@ TYPED_CODE = (
 )
 
 
-async def status(client: LspClient) -> dict[str, Any]:
+async def request_status(client: LspClient) -> dict[str, Any]:
     return await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-def position(text: str) -> dict[str, int]:
+def end_position(text: str) -> dict[str, int]:
     return {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
 
 
@@ -61,7 +61,7 @@ async def start_up(root: Path) -> None:
     print(f"initialize: median {statistics.median(times):.0f} ms of 10 spawns ({min(times):.0f} to {max(times):.0f})")
 
 
-async def memory(root: Path) -> None:
+async def measure_memory(root: Path) -> None:
     folders = [root / "one", root / "two"]
     for folder in folders:
         folder.mkdir()
@@ -72,7 +72,7 @@ async def memory(root: Path) -> None:
                 uri = client.open(folder / f"file{number}.py", SOURCE * 40 + f"# {number}\n", "python")
                 if number in (0, 9):
                     await client.inline_completion(uri, SOURCE)
-            pids.append((await status(client))["engine"]["pid"])
+            pids.append((await request_status(client))["engine"]["pid"])
         engine = psutil.Process(pids[0])
         config, _ = load()
         file = resolve_model(config.model.path).stat().st_size
@@ -88,7 +88,7 @@ async def memory(root: Path) -> None:
             sys.exit("NOT as it should be")
 
 
-async def killed(root: Path) -> None:
+async def kill_engine(root: Path) -> None:
     async with LspClient.start(root) as client:
         text = SOURCE + "        "
         uri = client.open(root / "kill.py", text, "python")
@@ -97,7 +97,7 @@ async def killed(root: Path) -> None:
         for number in range(20):
             text = f"# {number}\n{text}"
             client.change(uri, text)
-            pid = (await status(client))["engine"]["pid"]
+            pid = (await request_status(client))["engine"]["pid"]
             answer = asyncio.ensure_future(client.inline_completion(uri, text))
             await asyncio.sleep(0.05 + number / 40)
             os.kill(pid, signal.SIGKILL)
@@ -112,7 +112,7 @@ async def killed(root: Path) -> None:
         )
 
 
-async def typing(root: Path) -> None:
+async def type_fast(root: Path) -> None:
     async with LspClient.start(root) as client:
         text = SOURCE
         uri = client.open(root / "type.py", text, "python")
@@ -123,10 +123,10 @@ async def typing(root: Path) -> None:
         typed = (TYPED_CODE * 2)[:300]
         began = perf_counter()
         for character in typed:
-            end = position(text)
+            end = end_position(text)
             client.edit(uri, {"start": end, "end": end}, character)
             text += character
-            params = {"textDocument": {"uri": uri}, "position": position(text), "context": {"triggerKind": 2}}
+            params = {"textDocument": {"uri": uri}, "position": end_position(text), "context": {"triggerKind": 2}}
             answer = client.begin("textDocument/inlineCompletion", params)[1]
             number = len(sent)
             sent.append(perf_counter())
@@ -139,7 +139,7 @@ async def typing(root: Path) -> None:
         refused = [n for n, o in enumerate(outcomes) if isinstance(o, RpcError)]
         # how long after the request that replaced it
         late = sorted((came[n] - sent[n + 1]) * 1000 for n in refused if n + 1 < len(sent))
-        same = (await status(client))["documents"][0]["bytes"] == len(text.encode())
+        same = (await request_status(client))["documents"][0]["bytes"] == len(text.encode())
         print(
             f"300 requests in {perf_counter() - began:.1f} s of typing: {len(outcomes)} answered, "
             f"{len(refused)} superseded, "
@@ -152,9 +152,9 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         await start_up(root)
-        await memory(root)
-        await killed(root)
-        await typing(root)
+        await measure_memory(root)
+        await kill_engine(root)
+        await type_fast(root)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ Times = tuple[float, float]
 """Milliseconds until the first piece of an answer, and between two pieces."""
 
 
-def as_times(began: float, pieces: list[float]) -> Times:
+def convert_to_times(began: float, pieces: list[float]) -> Times:
     """Return the times of an answer from the times of its pieces."""
     return 1000 * (pieces[0] - began), 1000 * (pieces[-1] - pieces[0]) / max(1, len(pieces) - 1)
 
@@ -43,7 +43,7 @@ async def ask_engine(prompt: str) -> Times:
     async with aclosing(EngineClient(load()[0])) as engine:
         await engine.props()
         began = perf_counter()
-        return as_times(began, [perf_counter() async for chunk in engine.stream(request) if chunk.text])
+        return convert_to_times(began, [perf_counter() async for chunk in engine.stream(request) if chunk.text])
 
 
 async def ask_session(prompt: str, folder: Path, provider: str | None = None, *, in_process: bool) -> Times:
@@ -52,7 +52,7 @@ async def ask_session(prompt: str, folder: Path, provider: str | None = None, *,
         cwd=folder, provider=provider, in_process=in_process, allowed_tools=[], system_prompt=SYSTEM
     ) as client:
         began = perf_counter()
-        return as_times(
+        return convert_to_times(
             began, [perf_counter() async for event in await client.send(prompt) if isinstance(event, TextDelta)]
         )
 

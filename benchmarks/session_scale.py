@@ -112,7 +112,7 @@ def read_lines(path: Path) -> float:
     return time.process_time() - start_s
 
 
-def in_own_process(run: Callable[[], object]) -> float:
+def run_in_own_process(run: Callable[[], object]) -> float:
     """Run a function in a forked process, and return the MiB by which its memory grew at most."""
     reader, writer = os.pipe()
     process = os.fork()
@@ -147,7 +147,7 @@ def run_all(folder: Path, events: int) -> list[Figure]:
     opened.log.close()
     assert opened.event_count == log.state.next_seq
     kept = len(opened.log.state.conversation.messages)
-    grown_mib = in_own_process(lambda: store.open(log.id))
+    grown_mib = run_in_own_process(lambda: store.open(log.id))
     figures.append(Figure("open", seconds, floor_s, f"{grown_mib:,.0f} MiB more memory, {kept} messages kept"))
     forked, seconds = measure(lambda: store.fork(log.id, events // 2))
     forked.log.close()

@@ -21,8 +21,8 @@ from typing import Any
 
 import httpx2
 
-from benchmarks.fim import Case, progress, save
-from benchmarks.healing import lines
+from benchmarks.fim import Case, print_progress, save
+from benchmarks.healing import read_lines
 from lsp_harness.config.load import load
 from lsp_harness.context.infill_prompt import build_infill_prompt
 from lsp_harness.context.window import BLOCK_LINES
@@ -84,15 +84,14 @@ class Bench:
         return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
     async def way(self, row: Case, jumps: int) -> list[InfillContext]:
-        """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge
-        moved."""
+        """Return the prompts before the hole and its own; without jumps, those around a move of the window."""
         if jumps:
             return [await self.context_before_jump(row, JUMP * left) for left in range(jumps, -1, -1)]
         whole = await self.context_before_jump(row, 0)
         return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK_LINES:]))]
 
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
-        """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""
+        """Return the answers to the prompt of the hole with fresh and with shifted cells."""
         *way, hole = await self.way(row, jumps)
         for around in way:
             await self.ask(around, row["id"], LEAST, 0)
@@ -110,7 +109,7 @@ async def run(rows: list[Case], out: Path, jumps: int) -> None:
         bench = Bench(http, engine)
         for number, row in enumerate(rows):
             pair = await bench.both(row, jumps)
-            progress(number, rows)
+            print_progress(number, rows)
             if not pair[1].shifted:
                 continue
             pairs.append(pair)
@@ -135,7 +134,7 @@ def main() -> None:
     parser.add_argument("--edge", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = lines("fim_repo")
+    rows = read_lines("fim_repo")
     asyncio.run(run(rows[: args.limit] if args.limit else rows, args.out, 0 if args.edge else args.jumps))
 
 

@@ -21,7 +21,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Answer of the server for a place: texts to insert there."""
+    """An answer of the server for a place: texts to insert there."""
 
     place: Place
     texts: tuple[str, ...]
@@ -48,7 +48,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that can be seen at once."""
+    """Everything that is visible on the screen at one time."""
 
     place: Place
     row: int
@@ -59,24 +59,36 @@ class View:
     """How many answers there were by then: a later one accounts for nothing that was drawn before it."""
 
 
-def ghost(view: View, offers: Iterable[Offer]) -> str | None:
+def find_ghost_text(view: View, offers: Iterable[Offer]) -> str | None:
     """Return the drawn text as it would be inserted, or None if nothing is drawn that belongs here."""
-    if wrong(view, offers := list(offers)):
+    if find_fault(view, offers := list(offers)):
         return None
     return next(
-        (rest for mark in view.marks for _, rest in _belonging(view, offers) if _is_drawn_text(rest, mark.text)), None
+        (
+            rest
+            for mark in view.marks
+            for _, rest in _find_matching_offers(view, offers)
+            if _is_drawn_text(rest, mark.text)
+        ),
+        None,
     )
 
 
-def source(view: View, offers: Iterable[Offer]) -> str | None:
-    """Which suggestion what is drawn is of: its id."""
+def find_source(view: View, offers: Iterable[Offer]) -> str | None:
+    """Return the id of the suggestion whose text is drawn."""
     return next(
-        (o.id for mark in view.marks for o, rest in _belonging(view, offers) if _is_drawn_text(rest, mark.text)), None
+        (
+            o.id
+            for mark in view.marks
+            for o, rest in _find_matching_offers(view, offers)
+            if _is_drawn_text(rest, mark.text)
+        ),
+        None,
     )
 
 
-def wrong(view: View, offers: Iterable[Offer]) -> str:
-    """Why what is drawn is stale; empty where it is not, or nothing is drawn."""
+def find_fault(view: View, offers: Iterable[Offer]) -> str:
+    """Return why the drawn text is stale, or an empty text."""
     if not view.marks:
         return ""
     if not view.inserting:
@@ -86,12 +98,12 @@ def wrong(view: View, offers: Iterable[Offer]) -> str:
         return "more than one piece, for what is put in at one place"
     if (mark.row, mark.col) != (view.row, view.col):
         return f"drawn at {mark.row}:{mark.col}, the cursor is at {view.row}:{view.col}"
-    if not any(_is_drawn_text(rest, mark.text) for _, rest in _belonging(view, offers)):
+    if not any(_is_drawn_text(rest, mark.text) for _, rest in _find_matching_offers(view, offers)):
         return "no answer for this text says so"
     return ""
 
 
-def _belonging(view: View, offers: Iterable[Offer]) -> list[tuple[Offer, str]]:
+def _find_matching_offers(view: View, offers: Iterable[Offer]) -> list[tuple[Offer, str]]:
     known = (offer for offer in offers if offer.number <= view.offered)
     return [(offer, rest) for offer in known for rest in offer.rests(view.place)]
 

@@ -33,8 +33,8 @@ AT_ONCE = 12
 HANGS_AFTER = 120.0
 
 
-def request(chance: random.Random) -> tuple[Continuation | Infill, str]:
-    """Some request, and whether the caller will leave early."""
+def draw_request(chance: random.Random) -> tuple[Continuation | Infill, str]:
+    """Draw a request, and whether the caller will leave early."""
     text = " ".join(chance.choice(WORDS) for _ in range(chance.choice((2, 10, 40, 300))))
     grammar = 'root ::= "yes" | "no"' if chance.random() < 0.1 else ""
     sampling = Sampling(
@@ -55,8 +55,8 @@ def request(chance: random.Random) -> tuple[Continuation | Infill, str]:
     return Infill(around, sampling=sampling, priority=priority, owner=owner), leaves
 
 
-async def outcome(client: EngineClient, chance: random.Random) -> str:
-    asked, leaves = request(chance)
+async def run_request(client: EngineClient, chance: random.Random) -> str:
+    asked, leaves = draw_request(chance)
     left = asked.sampling.n
     patience = chance.randrange(4)
     try:
@@ -74,14 +74,16 @@ async def outcome(client: EngineClient, chance: random.Random) -> str:
     return "answered" if left == 0 else "INCOMPLETE"
 
 
-async def many(client: EngineClient, count: int, chance: random.Random, ends: Counter[str], what: str) -> None:
+async def run_many_requests(
+    client: EngineClient, count: int, chance: random.Random, ends: Counter[str], what: str
+) -> None:
     gate = asyncio.Semaphore(AT_ONCE)
     done = 0
 
     async def one(seed: int) -> None:
         nonlocal done
         async with gate:
-            ends[await outcome(client, random.Random(seed))] += 1
+            ends[await run_request(client, random.Random(seed))] += 1
         done += 1
         if done % 100 == 0:
             sys.stderr.write(f"\r{what}: {done}/{count} ")
@@ -92,8 +94,8 @@ async def many(client: EngineClient, count: int, chance: random.Random, ends: Co
     sys.stderr.write("\n")
 
 
-async def settled(client: EngineClient) -> dict[str, Any]:
-    """The engine's own account once nothing is pending."""
+async def wait_until_settled(client: EngineClient) -> dict[str, Any]:
+    """Return the properties of the engine once no request is pending."""
     while (props := (await client.props()).raw)["pending"]:  # noqa: ASYNC110 - another process
         await asyncio.sleep(0.05)
     return props
@@ -114,11 +116,11 @@ async def main() -> None:
         client = EngineClient(Config(model=model, engine=EngineSettings(idle_seconds=3600)))
         began = perf_counter()
         quiet = args.requests * 7 // 10 if args.kills else args.requests
-        await many(client, quiet // 5, chance, ends, "first fifth")
-        engine = psutil.Process((await settled(client))["pid"])
+        await run_many_requests(client, quiet // 5, chance, ends, "first fifth")
+        engine = psutil.Process((await wait_until_settled(client))["pid"])
         before = engine.memory_info().rss, engine.num_fds()
-        await many(client, quiet - quiet // 5, chance, ends, "the rest, nobody killed")
-        props = await settled(client)
+        await run_many_requests(client, quiet - quiet // 5, chance, ends, "the rest, nobody killed")
+        props = await wait_until_settled(client)
         after = engine.memory_info().rss, engine.num_fds()
         busy = [resident for resident in props["residents"] if resident["busy"]]
         killed = 0
@@ -137,9 +139,9 @@ async def main() -> None:
             if killer.done():
                 await killer
             part = max(1, min(rest, 300)) if rest > 0 else 50
-            await many(client, part, chance, ends, f"killed {killed}")
+            await run_many_requests(client, part, chance, ends, f"killed {killed}")
             rest -= part
-        last = await settled(client)
+        last = await wait_until_settled(client)
         os.kill(last["pid"], signal.SIGTERM)
         await client.aclose()
     print(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from benchmarks.engine.simulated_editor import common_prefix_bytes
+from benchmarks.engine.simulated_editor import count_common_prefix_bytes
 from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]
@@ -25,7 +25,7 @@ NAMED: dict[str, str] = {BACK: "<BS>", "\n": "<CR>", "\t": "<C-v><Tab>", "<": "<
 
 
 class Taker:
-    """Decides once about a suggestion, whatever is left of it later; the same for the same seed."""
+    """A user who decides once about each suggestion; equal seeds give equal decisions."""
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
@@ -35,7 +35,7 @@ class Taker:
         """Of all suggestions that were decided about."""
 
     def decide(self, written: str, ghost: str, text: str) -> Deed:
-        """`written` stands there, `ghost` is shown behind it, and `text` is what shall stand there in the end."""
+        """Decide about the suggestion `ghost` behind the text `written`, with `text` as the final text."""
         if not ghost or not text.startswith(written):
             return "type"
         if self._about != written + ghost:
@@ -53,7 +53,7 @@ class Taker:
 
 
 def fit(ghost: str, ahead: str) -> Fit:
-    """`ahead` is what will be written."""
+    """Return how much of a suggestion agrees with the text `ahead`."""
     if ahead.startswith(ghost):
         return "whole"
     if (line := LINE.match(ghost)) and ahead.startswith(line.group()):
@@ -62,21 +62,20 @@ def fit(ghost: str, ahead: str) -> Fit:
     return "word" if word and ahead.startswith(word.group()) else "none"
 
 
-def remaining_states(states: Sequence[str], written: str) -> list[str]:
+def list_remaining_states(states: Sequence[str], written: str) -> list[str]:
     """Return the states of a trace that come after the text `written`."""
     ahead = next((n for n, state in enumerate(states) if len(state) > len(written)), len(states))
     return list(states[ahead:])
 
 
-def parts(written: str, state: str) -> list[str]:
-    """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation
-    along."""
+def split_keys(written: str, state: str) -> list[str]:
+    """Return the keys that turn one state into the other: characters, `BACK`, and line breaks with indentation."""
     old, new = encode(written), encode(state)
-    same = common_prefix_bytes(old, new)
+    same = count_common_prefix_bytes(old, new)
     typed = re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL)
     return [BACK] * len(decode(old[same:])) + [piece.group() for piece in typed]
 
 
-def presses(written: str, state: str) -> list[str]:
+def list_key_names(written: str, state: str) -> list[str]:
     """Return the keys by Neovim's names."""
-    return ["".join(NAMED.get(character, character) for character in part) for part in parts(written, state)]
+    return ["".join(NAMED.get(character, character) for character in part) for part in split_keys(written, state)]

@@ -32,7 +32,7 @@ for start in range(0, count, 500):
 """
 
 
-def expected_digest(lines: int) -> str:
+def compute_expected_digest(lines: int) -> str:
     digest = hashlib.sha256()
     for number in range(lines):
         digest.update(f"{number:08d} {LINE}\r\n".encode())
@@ -89,7 +89,7 @@ async def measure(megabytes: int) -> None:
     terminal.close()
     print(f"{megabytes} MB: {megabytes / seconds:.1f} MB/s, bare terminal {megabytes / bare_s:.1f} MB/s")
     print(f"processor time of this process: {cpu_s:.1f} s of {seconds:.1f} s")
-    print(f"complete and in order: {[digest == expected_digest(lines) for digest in digests]}")
+    print(f"complete and in order: {[digest == compute_expected_digest(lines) for digest in digests]}")
     print(f"the viewer that never reads was dropped: {never_read.is_dropped}")
     print(f"memory: {before / 1e6:.0f} MB before, at most {largest / 1e6:.0f} MB")
 

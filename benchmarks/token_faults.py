@@ -51,7 +51,7 @@ def cut(data: bytes, start: int, end: int, new: bytes = b"") -> bytes:
     return data[:start] + new + data[end:]
 
 
-def missing(*texts: bytes) -> Change:
+def remove_one_of(*texts: bytes) -> Change:
     def change(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
         found = [token for token in tokens if token.text in texts]
         if not found:
@@ -65,7 +65,7 @@ def missing(*texts: bytes) -> Change:
     return change
 
 
-def extra(*texts: bytes) -> Change:
+def add_one_of(*texts: bytes) -> Change:
     def change(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
         found = [token for token in tokens if token.text in texts]
         if not found:
@@ -77,7 +77,7 @@ def extra(*texts: bytes) -> Change:
     return change
 
 
-def exchanged(old: Sequence[bytes], new: Sequence[bytes]) -> Change:
+def exchange_one_of(old: Sequence[bytes], new: Sequence[bytes]) -> Change:
     def change(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
         found = [token for token in tokens if token.text in old]
         if not found:
@@ -89,7 +89,7 @@ def exchanged(old: Sequence[bytes], new: Sequence[bytes]) -> Change:
 
 
 def quote(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """A quote missing or doubled, at either end of a string."""
+    """Remove or double a quote at one end of a string."""
     strings = [token for token in tokens if token.kind == "string" and token.text[-1:] in b"\"'`"]
     if not strings:
         return None
@@ -102,8 +102,8 @@ def quote(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
     return cut(data, end - 1 if rng.random() < 0.5 else start, end)
 
 
-def keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """One slip in a keyword."""
+def misspell_keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
+    """Misspell a keyword."""
     found = [token for token in tokens if token.kind == "keyword" and len(token.text) > 2]
     if not found:
         return None
@@ -118,8 +118,8 @@ def keyword(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
     return cut(data, token.start, token.end, rng.choice(slips))
 
 
-def indentation(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
-    """One line that is indented too far or not far enough."""
+def change_indentation(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | None:
+    """Indent one line too far or not far enough."""
     token = rng.choice([one for one in tokens if one.starts_line])
     start = data.rfind(b"\n", 0, token.start) + 1
     lead = data[start : token.start]
@@ -127,39 +127,39 @@ def indentation(data: bytes, tokens: Sequence[Lexeme], rng: Random) -> bytes | N
 
 
 CHANGES: tuple[tuple[str, float, Change], ...] = (
-    ("missing bracket", 8, missing(*BRACKETS)),
-    ("extra bracket", 3, extra(*BRACKETS)),
-    ("other bracket", 1, exchanged(BRACKETS[1::2], BRACKETS[1::2])),
+    ("missing bracket", 8, remove_one_of(*BRACKETS)),
+    ("extra bracket", 3, add_one_of(*BRACKETS)),
+    ("other bracket", 1, exchange_one_of(BRACKETS[1::2], BRACKETS[1::2])),
     ("quote", 6, quote),
-    ("missing colon", 3, missing(b":")),
-    ("extra colon", 1, extra(b":")),
-    ("missing comma", 4, missing(b",")),
-    ("extra comma", 1, extra(b",")),
-    ("missing semicolon", 3, missing(b";")),
-    ("extra semicolon", 1, extra(b";")),
-    ("missing equals sign", 2, missing(b"=")),
-    ("missing arrow", 1.5, missing(b"=>", b"->")),
-    ("assignment for comparison", 0.7, exchanged((b"==", b"==="), (b"=",))),
+    ("missing colon", 3, remove_one_of(b":")),
+    ("extra colon", 1, add_one_of(b":")),
+    ("missing comma", 4, remove_one_of(b",")),
+    ("extra comma", 1, add_one_of(b",")),
+    ("missing semicolon", 3, remove_one_of(b";")),
+    ("extra semicolon", 1, add_one_of(b";")),
+    ("missing equals sign", 2, remove_one_of(b"=")),
+    ("missing arrow", 1.5, remove_one_of(b"=>", b"->")),
+    ("assignment for comparison", 0.7, exchange_one_of((b"==", b"==="), (b"=",))),
     (
         "missing end",
         4,
-        missing(
+        remove_one_of(
             b"}", *frozenset[bytes]().union(*(language.tokens.block_end_words for language in shipped_languages()))
         ),
     ),
-    ("missing word", 1, missing(b"then", b"do", b"in")),
-    ("keyword", 2.5, keyword),
-    ("indentation", 2, indentation),
+    ("missing word", 1, remove_one_of(b"then", b"do", b"in")),
+    ("keyword", 2.5, misspell_keyword),
+    ("indentation", 2, change_indentation),
 )
 
 
-def broken(language: str, data: bytes) -> bool:
+def is_broken(language: str, data: bytes) -> bool:
     tree = parse(Document.from_text("x", data, language=language))
     return tree is None or bool(find_faults(tree)) or (language == "python" and find_python_fault(data) is not None)
 
 
-def rows(path: Path, rng: Random) -> list[dict[str, str]]:
-    """Faulty forms of one file; none where it is no text that parses."""
+def make_rows(path: Path, rng: Random) -> list[dict[str, str]]:
+    """Return faulty forms of one file, or none if it does not parse."""
     known = language_for("", path.name)
     data = path.read_bytes()
     if (
@@ -167,7 +167,7 @@ def rows(path: Path, rng: Random) -> list[dict[str, str]]:
         or known.id not in LANGUAGES
         or data.count(b"\n") not in LINES
         or b"\r" in data
-        or broken(known.id, data)
+        or is_broken(known.id, data)
     ):
         return []
     tree = parse(Document.from_text("x", data, language=known.id))
@@ -178,7 +178,7 @@ def rows(path: Path, rng: Random) -> list[dict[str, str]]:
         if kind == "indentation" and known.id != "python":
             continue
         text = change(data, tokens, rng)
-        if text is not None and text != data and broken(known.id, text):
+        if text is not None and text != data and is_broken(known.id, text):
             row = {"language": known.id, "kind": kind, "path": str(path)}
             found.append({**row, "text": text.decode("utf-8", "replace"), "truth": data.decode("utf-8", "replace")})
     return found
@@ -204,7 +204,7 @@ def main() -> None:
         for file in files:
             known = language_for("", file.name)
             if known and counts.get(known.id, args.number) < args.number:
-                for row in rows(file, rng):
+                for row in make_rows(file, rng):
                     counts[known.id] += 1
                     out.write(json.dumps(row, ensure_ascii=False) + "\n")
     print(counts)

@@ -39,13 +39,13 @@ CONFIDENT_COST = 0.3
 
 
 class Choice(NamedTuple):
-    """Observations of each edit of one text, and which of them gives the true text."""
+    """The observations of each edit of one text, and which of them gives the true text."""
 
     observed: list[Mapping[str, float]]
     right: int
 
 
-def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
+def read_texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
     for file in files:
         for line in file.read_text("utf-8").split("\n"):
             row = json.loads(line) if line else {}
@@ -56,24 +56,24 @@ def texts(files: Sequence[Path]) -> Iterator[tuple[dict[str, Any], SyntaxTree]]:
                 yield row, tree
 
 
-def code(text: str, language: str) -> str:
-    """A text without the blanks that do not matter."""
+def remove_blanks(text: str, language: str) -> str:
+    """Return a text without the blanks that have no meaning."""
     if language != "python":
         return "".join(text.split())
     lines = [line for line in text.split("\n") if line.strip()]
     return "\n".join(line[: len(line) - len(line.lstrip())] + "".join(line.split()) for line in lines)
 
 
-def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
-    start = first_fault(tree)
+def make_choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
+    start = find_first_fault(tree)
     scene = BrokenText(tree, start, start)
     judge, observed, right = EvidenceCollector(scene), list[Evidence](), -1
-    truth = code(row["truth"], row["language"])
+    truth = remove_blanks(row["truth"], row["language"])
     for _, trial in zip(range(TRIALS), trials(scene), strict=False):
         after = tree.apply_edit(trial.edit, Allowance(BUDGET.text_s))
         if after is None or find_faults(after) or (row["language"] == "python" and find_python_fault(after.data)):
             continue
-        if code(decode(after.data), row["language"]) == truth:
+        if remove_blanks(decode(after.data), row["language"]) == truth:
             if right >= 0:
                 continue
             right = len(observed)
@@ -82,7 +82,7 @@ def choice(row: Mapping[str, Any], tree: SyntaxTree) -> Choice:
     return Choice([*observed, no_edit_evidence(len(observed))], right if right >= 0 else len(observed))
 
 
-def first_fault(tree: SyntaxTree) -> int:
+def find_first_fault(tree: SyntaxTree) -> int:
     faults = find_faults(tree)
     fault = find_python_fault(tree.data) if tree.language.id == "python" else None
     return faults[0].start if faults else fault.start if fault else 0
@@ -124,14 +124,17 @@ def measure(files: Sequence[Path]) -> None:
     """Print how often the first is right, surely or not, and how long it takes."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     times: list[float] = []
-    for row, tree in texts(files):
-        start = first_fault(tree)
+    for row, tree in read_texts(files):
+        start = find_first_fault(tree)
         find_python_fault.cache_clear()
         begun = time.process_time()
         recoveries = find_recoveries(tree, start, start, TrialLimits(time_s=5.0))
         times.append((time.process_time() - begun) * 1000)
-        truth = code(row["truth"], row["language"])
-        right = [code(decode(apply(tree.data, [recovery.edit])), row["language"]) == truth for recovery in recoveries]
+        truth = remove_blanks(row["truth"], row["language"])
+        right = [
+            remove_blanks(decode(apply(tree.data, [recovery.edit])), row["language"]) == truth
+            for recovery in recoveries
+        ]
         sure = len(recoveries) < 2 or recoveries[1].cost - recoveries[0].cost >= CONFIDENT_COST
         outcome = "none" if not recoveries else f"{'right' if right[0] else 'wrong'}{'' if sure else ', not sure'}"
         for group in ("all", row["language"], row["kind"]):
@@ -153,7 +156,7 @@ def main() -> None:
         measure(args.files)
         return
     out, *cases = args.files
-    weights = fit([choice(row, tree) for row, tree in texts(cases)])
+    weights = fit([make_choice(row, tree) for row, tree in read_texts(cases)])
     out.write_text(json.dumps(weights, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
 
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from benchmarks.cold import group_by_workspace
-from benchmarks.fim import LANGUAGES, Case, cases
-from benchmarks.repository import checked_out, repositories
+from benchmarks.fim import LANGUAGES, Case, read_cases
+from benchmarks.repository import read_repositories, write_checkout
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -36,11 +36,11 @@ GOLD = "the real text"
 async def check_answers(rows: Iterable[Case], answers: Mapping[str, Mapping[str, str]]) -> dict[str, Counter[str]]:
     """Return for each run how many of its answers have each result. `answers` are texts by run and case."""
     counts: dict[str, Counter[str]] = {run: Counter() for run in answers}
-    config, texts = Config(completion=Completion(type_gate_ms=LIMIT_MS)), repositories()
+    config, texts = Config(completion=Completion(type_gate_ms=LIMIT_MS)), read_repositories()
     for name, some in group_by_workspace(list(rows)).items():
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / name
-            checked_out(root, texts[name])
+            write_checkout(root, texts[name])
             pool = CheckerPool()
             gate = TypeGate(Workspace([root]), lambda: config, pool)
             for case in some:
@@ -83,7 +83,9 @@ def main() -> None:
     parser.add_argument("set")
     parser.add_argument("answers", type=Path, nargs="+")
     args = parser.parse_args()
-    rows = [case for case in cases(args.set, smoke=False, limit=0) if case["lang"] in ("python", "ts", "typescript")]
+    rows = [
+        case for case in read_cases(args.set, smoke=False, limit=0) if case["lang"] in ("python", "ts", "typescript")
+    ]
     answers = {
         file.stem: {row["id"]: row["answer"] for row in map(json.loads, file.read_text().splitlines())}
         for file in args.answers

@@ -28,10 +28,10 @@ from benchmarks import growth
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.real_edits import RealEdit, load_real_edits
 from benchmarks.rhythm import Rhythm
-from benchmarks.stale import Offer, View, ghost, source, wrong
-from benchmarks.taking import Deed, Taker, presses, remaining_states
-from benchmarks.typist_report import Row, of, table
-from benchmarks.writing import ENGINE, SERVER, Look, Writing, writing
+from benchmarks.stale import Offer, View, find_fault, find_ghost_text, find_source
+from benchmarks.taking import Deed, Taker, list_key_names, list_remaining_states
+from benchmarks.typist_report import Row, format_table, select_rows
+from benchmarks.writing import ENGINE, SERVER, ScreenLook, Writing, open_workspace
 
 KEYS: dict[Deed, str] = {"whole": "<Tab>", "line": "<C-Down>", "word": "<C-Right>"}
 ALL = 10**6
@@ -42,7 +42,7 @@ FIGURES_WAIT_S = 0.3
 
 
 class Clock:
-    """Keeps to a rhythm; a key that is late makes the rest late, too."""
+    """A clock that keeps to a rhythm; a late key delays the following ones."""
 
     def __init__(self, rhythm: Rhythm) -> None:
         self._rhythm = rhythm
@@ -50,19 +50,19 @@ class Clock:
         self.paused = 0.0
 
     def wait(self, written: str) -> None:
-        """Until the next key is due."""
+        """Wait until the next key is due."""
         pause = self._rhythm.pause(written)
         self.paused += pause
         self._due = max(self._due + self._rhythm.gap + pause, time.monotonic())
         time.sleep(max(0.0, self._due - time.monotonic()))
 
     def between(self) -> None:
-        """Two keys at once that an editor takes one after the other."""
+        """Press two keys at the same time, which an editor handles one after the other."""
         self._due += self._rhythm.gap
 
 
 class Typist:
-    """`keep` takes each row, `due` waits until the next key is to be pressed."""
+    """A user who types edits. `keep` takes each row, and `due` waits until the next key is to be pressed."""
 
     def __init__(self, here: Writing, keep: Callable[[Row], None], clock: Clock, taker: Taker, minutes: float) -> None:
         self._here = here
@@ -119,7 +119,7 @@ class Typist:
             deed = self._taker.decide(written, shown, edit.text)
             if deed == "type":
                 wanted = states[0]
-                for number, key in enumerate(presses(written, wanted)):
+                for number, key in enumerate(list_key_names(written, wanted)):
                     if number:
                         self._clock.between()
                     self._press(key)
@@ -136,7 +136,7 @@ class Typist:
             elif deed != "type":
                 self._done[deed] += 1
                 self._done["saved"] += len(now) - len(written) - 1
-            states = states[1:] if now == states[0] else remaining_states(states, now)
+            states = states[1:] if now == states[0] else list_remaining_states(states, now)
             written = now
 
     def _press(self, key: str) -> None:
@@ -144,14 +144,14 @@ class Typist:
         self._done["keys"] += 1
 
     def _look(self) -> str | None:
-        look: Look = self._here.look()
+        look: ScreenLook = self._here.look()
         self._now, self._raw = look, look.raw
         self._offers += look.offers
         for figures in look.raw["figures"]:
             self._row("figures", **figures)
         for frame in look.frames:
             self._check(frame, "redraw")
-            if (id := source(frame, self._offers)) and id not in self._seen:
+            if (id := find_source(frame, self._offers)) and id not in self._seen:
                 self._seen.add(id)
                 self._done["drawn"] += 1
         self._check(look.view, "look")
@@ -160,10 +160,10 @@ class Typist:
         self._done["frames"] += len(look.frames)
         if time.monotonic() - self._written_down >= PART:
             self.write_down()
-        return ghost(look.view, self._offers)
+        return find_ghost_text(look.view, self._offers)
 
     def _check(self, view: View, seen_by: str) -> None:
-        if why := wrong(view, self._offers):
+        if why := find_fault(view, self._offers):
             marks = [[mark.row, mark.col, mark.text] for mark in view.marks]
             self._row("stale", why=why, by=seen_by, before=view.place.before[-80:], marks=marks)
 
@@ -172,15 +172,15 @@ class Typist:
             return
         self._sampled = time.monotonic()
         for who, name in (("server", SERVER), ("engine", ENGINE)):
-            if (pid := self._here.process(name)) and (found := growth.sample(pid)):
+            if (pid := self._here.process(name)) and (found := growth.sample_process(pid)):
                 self._row("sample", who=who, **found)
 
     def _row(self, name: str, **facts: Any) -> None:
         self._keep({"row": name, "seconds": round(time.monotonic() - self._began, 2), **facts})
 
 
-def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
-    """Without end, in another order and with other slips each time through."""
+def generate_edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
+    """Yield edits without end, in another order and with other typing errors in each round."""
     found = [edit for edit in load_real_edits(None) if "\r" not in edit.before + edit.text + edit.after]
     for turn in count(seed):
         order = list(found)
@@ -189,10 +189,10 @@ def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
 
 
 def run(keep: Callable[[Row], None], minutes: float, rhythm: Rhythm, seed: int) -> None:
-    """Broken off by an interrupt, it ends as it would have."""
+    """Type until the time is over; an interrupt ends it in the same way."""
     began = time.monotonic()
-    with writing() as here:
-        todo = edits(seed)
+    with open_workspace() as here:
+        todo = generate_edits(seed)
         here.open(next(todo)[0])
         here.ready()
         here.close()
@@ -210,7 +210,7 @@ def run(keep: Callable[[Row], None], minutes: float, rhythm: Rhythm, seed: int) 
             print("interrupted", file=sys.stderr)
 
 
-def rows_into(out: TextIO, rows: list[Row]) -> Callable[[Row], None]:
+def write_rows_into(out: TextIO, rows: list[Row]) -> Callable[[Row], None]:
     def keep(row: Row) -> None:
         rows.append(row)
         print(json.dumps(row), file=out, flush=True)
@@ -237,12 +237,12 @@ def main() -> None:
         rhythm = Rhythm(args.keys_per_second, args.seed, pauses=not args.no_pauses)
         try:
             with args.out.open("w") as out:
-                run(rows_into(out, rows), args.minutes, rhythm, args.seed)
+                run(write_rows_into(out, rows), args.minutes, rhythm, args.seed)
         except BaseException:
-            print(table(rows))
+            print(format_table(rows))
             raise
-    print(table(rows))
-    if of(rows, "stale") or of(rows, "text"):
+    print(format_table(rows))
+    if select_rows(rows, "stale") or select_rows(rows, "text"):
         sys.exit("NOT as it should be")
 
 

@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.growth import grown, processes
+from benchmarks.growth import count_processes, find_growth
 
 Row = dict[str, Any]
 
 
-def of(rows: Sequence[Row], kind: str) -> list[Row]:
+def select_rows(rows: Sequence[Row], kind: str) -> list[Row]:
     return [row for row in rows if row["row"] == kind]
 
 
-def reuse(figures: Sequence[Row]) -> tuple[int, int]:
-    """Tokens reused, of all prompt tokens of the answers that needed the model."""
+def sum_reuse(figures: Sequence[Row]) -> tuple[int, int]:
+    """Return the reused and all prompt tokens of the answers that needed the model."""
     asked = [row for row in figures if row.get("prompt_tokens") and not row.get("cached") and not row.get("quiet")]
     return sum(row["reused"] for row in asked), sum(row["prompt_tokens"] for row in asked)
 
@@ -31,9 +31,9 @@ def count_since(last: Row, start: Row, name: str) -> dict[str, int]:
     return {what: many - before.get(what, 0) for what, many in (last[name] or {}).items()}
 
 
-def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+def count_lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     """Yield pairs of a label and a count."""
-    parts = of(rows, "part")
+    parts = select_rows(rows, "part")
     if not parts:
         yield "nothing was typed", ""
         return
@@ -45,7 +45,7 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
         return " / ".join(f"{total(name):.0f}" for name in names)
 
     last = parts[-1]
-    start = next(iter(of(rows, "ready")), {})
+    start = next(iter(select_rows(rows, "ready")), {})
     requests, statistics = (count_since(last, start, name) for name in ("requests", "statistics"))
     seconds, keys, saved = last["seconds"], total("keys"), total("saved")
     yield "minutes / of them pauses / edits", f"{seconds / 60:.1f} / {total('paused') / 60:.1f} / {each('edits')}"
@@ -57,20 +57,20 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     yield "there at a key: all right / first line / first word / nothing", fits
     yield "accept keys: whole / line / word", each("whole", "line", "word")
     yield "characters saved", f"{saved:.0f} ({100 * saved / max(1, saved + keys):.1f} % of all)"
-    yield "stale, at a redraw or a key", str(len(of(rows, "stale")))
+    yield "stale, at a redraw or a key", str(len(select_rows(rows, "stale")))
     looked = f"{requests['redraws']} ({each('frames')}) / {each('looks')} / {each('ghosts')}"
     yield "redraws with ghost text (different) / looks / with ghost text", looked
-    yield "text not as it was typed", str(len(of(rows, "text")))
+    yield "text not as it was typed", str(len(select_rows(rows, "text")))
     yield "requests / superseded / failed", f"{requests['asked']} / {requests['cancelled']} / {requests['failed']}"
-    figures = of(rows, "figures")
-    reused, prompt = reuse(figures)
+    figures = select_rows(rows, "figures")
+    reused, prompt = sum_reuse(figures)
     share = f"{reused} of {prompt} ({100 * reused / prompt:.1f} %)" if prompt else "none told"
     yield "prompt tokens reused", f"{share}, of {len(figures)} answers that were told of"
     yield "kept quiet by rule, of these", count_by_rule(figures)
-    samples = of(rows, "sample")
-    yield from ((f"{who} processes", str(many)) for who, many in processes(samples).items())
-    yield from ((growth.what, growth.message) for growth in grown(samples))
+    samples = select_rows(rows, "sample")
+    yield from ((f"{who} processes", str(many)) for who, many in count_processes(samples).items())
+    yield from ((growth.what, growth.message) for growth in find_growth(samples))
 
 
-def table(rows: Sequence[Row]) -> str:
-    return "\n".join(f"| {what} | {said} |" for what, said in lines(rows))
+def format_table(rows: Sequence[Row]) -> str:
+    return "\n".join(f"| {what} | {said} |" for what, said in count_lines(rows))

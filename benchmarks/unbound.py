@@ -13,7 +13,7 @@ import sys
 from time import perf_counter
 
 from benchmarks.engine.figures import p50, p95
-from benchmarks.fim import LANGUAGES, cases
+from benchmarks.fim import LANGUAGES, read_cases
 from lsp_harness.syntax.names.unbound_names import find_missing_names
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def report(name: str, *, show: bool) -> None:
-    rows = cases(name, smoke=False, limit=0)
+    rows = read_cases(name, smoke=False, limit=0)
     holes = bound = names = right = 0
     times: list[float] = []
     for row in rows:

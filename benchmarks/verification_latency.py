@@ -39,7 +39,7 @@ IN_A_ROW = 9
 SETTINGS = Verification(type_check="on", test=False)
 
 
-async def allow(argv: Sequence[str], confinement: object) -> str:
+async def allow_run(argv: Sequence[str], confinement: object) -> str:
     return ""
 
 
@@ -61,7 +61,7 @@ async def measure(count: int, *, is_warm: bool) -> list[tuple[float, Verdict]]:
         shutil.copytree(Path(pip.__file__).parent, root / "pip", ignore=shutil.ignore_patterns("*.pyc"))
         print(f"{sum(1 for _ in root.rglob('*.py'))} files of Python")
         pool = CheckerPool()
-        tools = ToolComparison(ToolAccess(allow, machine_sandbox))
+        tools = ToolComparison(ToolAccess(allow_run, machine_sandbox))
         ruff = WarmRuff(pool) if is_warm else Ruff()
         checks = CheckTools(ruff, types=TypeComparison(pool, tools))
         found: list[tuple[float, Verdict]] = []

@@ -18,7 +18,7 @@ from benchmarks.engine.real_edits import RealEdit
 from benchmarks.stale import Mark, Offer, Place, View
 from lsp_harness.config.load import load
 from lsp_harness.inference.models.model_files import resolve_model
-from tests.editors.neovim.conftest import HERE, PLUGIN, attached
+from tests.editors.neovim.conftest import HERE, PLUGIN, attach_neovim
 
 WATCH = Path(__file__).with_name("watch.lua")
 SERVER, ENGINE = "serve", "lsp_harness.engine.main"
@@ -35,7 +35,7 @@ SECONDS, START = 60, 180
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ScreenLook:
     """The state of the screen, and the frames since the last look.
 
     `raw` has the counts and times as `watch.lua` has them.
@@ -49,7 +49,7 @@ class Look:
 
 
 class Writing:
-    """One Neovim and one file at a time."""
+    """A Neovim with one open file at a time."""
 
     def __init__(self, nvim: Nvim, folder: Path) -> None:
         self.nvim = nvim
@@ -72,7 +72,7 @@ class Writing:
         self._edit = edit
 
     def ready(self) -> None:
-        """Waits until the engine has been started, which opening a file does. Raises RuntimeError."""
+        """Wait until the engine has started, which opening a file causes. Raises RuntimeError."""
         code = """
             return vim.wait(..., function()
               return vim.list_contains({ 'ready', 'busy' }, (watching.status() or {}).engine)
@@ -86,17 +86,17 @@ class Writing:
         self.nvim.command("bwipeout!")
 
     def press(self, key: str) -> None:
-        """One key; when this returns it and what it set off have been dealt with."""
+        """Press one key, and wait until its effects have ended."""
         self.nvim.input(key)
         self.nvim.eval("1")
 
-    def look(self) -> Look:
+    def look(self) -> ScreenLook:
         raw = self.nvim.exec_lua("return watching.look()")
         # what the screen was told, which nobody reads here, or it would be kept
         self.nvim._session._pending_messages.clear()
-        return Look(view(raw), tuple(read_offers(raw["offers"])), tuple(map(view, raw["frames"])), raw)
+        return ScreenLook(make_view(raw), tuple(read_offers(raw["offers"])), tuple(map(make_view, raw["frames"])), raw)
 
-    def typed_text(self, look: Look) -> str | None:
+    def typed_text(self, look: ScreenLook) -> str | None:
         """Return the text that was inserted so far, or None if something else in the file has changed."""
         before, now = self._edit.before, look.view.place
         after = self._edit.after.removesuffix("\n")
@@ -118,16 +118,15 @@ def read_offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
         yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "", row["number"])
 
 
-def view(row: dict[str, Any]) -> View:
+def make_view(row: dict[str, Any]) -> View:
     marks = tuple(Mark(mark["row"], mark["col"], mark["text"]) for mark in row["marks"])
     place = Place(row["before"], row["after"])
     return View(place, row["row"], row["col"], row["inserting"], marks, row["offered"])
 
 
 @contextmanager
-def writing() -> Iterator[Writing]:
-    """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the
-    user's."""
+def open_workspace() -> Iterator[Writing]:
+    """Yield a workspace in a temporary home, in which only the models are those of the user."""
     config, _ = load()
     models = resolve_model(config.model.path).parent
     with tempfile.TemporaryDirectory(prefix="lh-") as name, patch.dict(os.environ):
@@ -144,7 +143,7 @@ def writing() -> Iterator[Writing]:
         os.environ["TEST_BEFORE"] = BEFORE % (DEBOUNCE_MS, json.dumps(str(WATCH)))
         os.environ.pop("NVIM", None)
         (folder / "work/.git").mkdir(parents=True)
-        with attached(["-u", str(HERE / "init.lua")]) as nvim:
+        with attach_neovim(["-u", str(HERE / "init.lua")]) as nvim:
             # without a screen nothing is drawn
             nvim.ui_attach(120, 40, rgb=True, ext_linegrid=True)
             nvim.command(f"cd {folder / 'work'}")
@@ -154,10 +153,10 @@ def writing() -> Iterator[Writing]:
             finally:
                 # before the editor goes, which may leave nothing behind
                 if engine := here.process(ENGINE):
-                    _end(engine)
+                    _end_process(engine)
 
 
-def _end(pid: int) -> None:
+def _end_process(pid: int) -> None:
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()

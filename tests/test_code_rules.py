@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks.places import list_imports, read_modules
-from tests.test_tidy import MODULES, PROJECT, ROOT, relative
+from tests.test_tidy import MODULES, PROJECT, ROOT, make_relative_name
 from tools import glossary
 
 MAX_PARAMETERS = 7
@@ -58,13 +58,13 @@ def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def definitions(tree: ast.AST) -> Iterator[Documented]:
+def find_definitions(tree: ast.AST) -> Iterator[Documented]:
     for node in ast.walk(tree):
         if isinstance(node, Documented):
             yield node
 
 
-def parameter_count(function: Function) -> int:
+def count_parameters(function: Function) -> int:
     arguments = function.args
     names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return len(names) - (names[:1] in (["self"], ["cls"]))
@@ -79,21 +79,28 @@ def trees() -> dict[Path, ast.Module]:
     return {file: parse(file) for file in PYTHON_FILES}
 
 
-def test_no_docstring_begins_without_its_subject(trees: dict[Path, ast.Module]):
-    nodes = [(file, node) for file, tree in trees.items() for node in (tree, *definitions(tree))]
-    texts = [(f"{relative(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node)) for file, node in nodes]
+def test_each_docstring_begins_with_its_subject(trees: dict[Path, ast.Module]):
+    nodes = [(file, node) for file, tree in trees.items() for node in (tree, *find_definitions(tree))]
+    texts = [
+        (f"{make_relative_name(file)}: {getattr(node, 'name', 'module')}", ast.get_docstring(node))
+        for file, node in nodes
+    ]
     assert [name for name, text in texts if text and RIDDLE_OPENINGS.match(text)] == []
 
 
 def test_functions_have_few_parameters(trees: dict[Path, ast.Module]):
-    nodes = [(f"{relative(file)}: {node.name}", node) for file, tree in trees.items() for node in definitions(tree)]
+    nodes = [
+        (f"{make_relative_name(file)}: {node.name}", node)
+        for file, tree in trees.items()
+        for node in find_definitions(tree)
+    ]
     functions = [(name, node) for name, node in nodes if isinstance(node, Function) and not is_test(node)]
-    assert [name for name, node in functions if parameter_count(node) > MAX_PARAMETERS] == []
+    assert [name for name, node in functions if count_parameters(node) > MAX_PARAMETERS] == []
 
 
 def test_sql_is_written_in_two_packages_only(trees: dict[Path, ast.Module]):
     statements = [
-        relative(module)
+        make_relative_name(module)
         for module in MODULES
         if module.relative_to(ROOT / "lsp_harness").parts[0] not in SQL_PACKAGES
         for node in ast.walk(trees[module])
@@ -107,7 +114,7 @@ def test_a_public_class_name_exists_once_in_the_package(trees: dict[Path, ast.Mo
     for module in MODULES:
         for node in trees[module].body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(relative(module))
+                places[node.name].append(make_relative_name(module))
     shared = {name: files for name, files in places.items() if len(files) > 1}
     assert {name: files for name, files in shared.items() if name not in SHARED_CLASS_NAMES} == {}
     assert shared.keys() == SHARED_CLASS_NAMES
@@ -124,7 +131,7 @@ def test_the_glossary_is_generated_from_the_docstrings():
     assert glossary.render() == page, "run `make docs`"
 
 
-def test_each_term_of_the_glossary_has_a_sentence_that_names_it():
+def test_each_term_of_the_glossary_has_a_sentence():
     terms = [term for package in glossary.PACKAGES for term in glossary.find_terms(package)]
     assert [term.name for term in terms if not term.sentence[:1].isupper()] == []
 
@@ -142,15 +149,15 @@ def find_imports(tree: ast.AST) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
-def declared(*lists: list[str]) -> dict[str, Requirement]:
+def read_requirements(*lists: list[str]) -> dict[str, Requirement]:
     """Return name → requirement of lists in `pyproject.toml`."""
     requirements = [Requirement(text) for texts in lists for text in texts]
     return {str(canonicalize_name(requirement.name)): requirement for requirement in requirements}
 
 
-def test_each_imported_package_is_declared_and_each_declared_one_imported(trees: dict[Path, ast.Module]):
+def test_imported_and_declared_packages_are_the_same(trees: dict[Path, ast.Module]):
     project = PROJECT["project"]
-    allowed = declared(project["dependencies"], *project["optional-dependencies"].values())
+    allowed = read_requirements(project["dependencies"], *project["optional-dependencies"].values())
     names = {name for module in MODULES for name in find_imports(trees[module])}
     foreign = names - sys.stdlib_module_names - MODULES_OF_PROJECTS - {"lsp_harness"}
     distributions = packages_distributions()
@@ -161,17 +168,17 @@ def test_each_imported_package_is_declared_and_each_declared_one_imported(trees:
     assert sorted(name for name in allowed if name not in used and not name.startswith("tree-sitter-")) == []
 
 
-def test_the_versions_of_development_fit_the_declared_ones():
+def test_the_versions_for_development_fit_the_declared_ones():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in lines if not re.fullmatch(r"[a-z0-9-]+==[\w.+!]+|# Python 3\.\d+: .*", line)] == []
     versions = dict(line.split("==") for line in lines if "==" in line)
     groups = [*PROJECT["project"]["optional-dependencies"].values(), *PROJECT["dependency-groups"].values()]
-    wanted = declared(PROJECT["project"]["dependencies"], *groups)
+    wanted = read_requirements(PROJECT["project"]["dependencies"], *groups)
     unfit = [name for name, wish in wanted.items() if name not in versions or versions[name] not in wish.specifier]
     assert unfit == [], "run `make lock`"
 
 
-def test_the_supported_versions_of_python_are_said_once_for_all():
+def test_the_supported_versions_of_python_are_consistent():
     project = PROJECT["project"]
     classifiers = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["classifiers"]))
     first, last = int(classifiers[0]), int(classifiers[-1])

@@ -18,7 +18,7 @@ from lsp_harness.cli.command_table import ALL_GROUPS, app
 from lsp_harness.config.schema import Kind, item_keys, item_type, tables
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.server.commands.command_registry import command_names
-from tests.test_tidy import MODULES, ROOT, relative, tracked
+from tests.test_tidy import MODULES, ROOT, list_tracked_files, make_relative_name
 
 pytestmark = pytest.mark.process
 
@@ -73,17 +73,17 @@ def read_page(path: Path) -> Page:
     prose = FENCE.sub("", text)
     blocks = [body for _, body in FENCE.findall(text)]
     blocks += [dedent(block) for block in INDENTED_BLOCK.findall(prose)]
-    return Page(relative(path), text, blocks, SPAN.findall(INDENTED_BLOCK.sub("", prose)))
+    return Page(make_relative_name(path), text, blocks, SPAN.findall(INDENTED_BLOCK.sub("", prose)))
 
 
-def spans() -> Iterator[tuple[str, str]]:
+def read_spans() -> Iterator[tuple[str, str]]:
     """Yield each text in backticks, with its page."""
     for page in map(read_page, PAGES):
         for span in page.spans:
             yield page.name, span
 
 
-def code() -> Iterator[tuple[str, str]]:
+def read_code() -> Iterator[tuple[str, str]]:
     """Yield each block and each text in backticks, with its page."""
     for page in map(read_page, PAGES):
         for part in (*page.blocks, *page.spans):
@@ -91,21 +91,21 @@ def code() -> Iterator[tuple[str, str]]:
 
 
 @cache
-def known_paths() -> frozenset[str]:
+def list_known_paths() -> frozenset[str]:
     """Return all files and folders of the repository, below the root and below each folder."""
     names: set[str] = set()
-    for file in (relative(path) for path in tracked()):
+    for file in (make_relative_name(path) for path in list_tracked_files()):
         parts = file.split("/")
         for end in range(1, len(parts) + 1):
             names.update("/".join(parts[start:end]) for start in range(end))
     return frozenset(names)
 
 
-def exists(path: str) -> bool:
+def does_path_exist(path: str) -> bool:
     if not re.search(r"[*<{]", path):
-        return path in known_paths()
+        return path in list_known_paths()
     pattern = re.compile(re.sub(r"\\\*+|<\w+>|\\\{\w+\\\}", "[^/]*", re.escape(path)))
-    return any(pattern.fullmatch(known) for known in known_paths())
+    return any(pattern.fullmatch(known) for known in list_known_paths())
 
 
 def is_ours(path: str) -> bool:
@@ -115,18 +115,20 @@ def is_ours(path: str) -> bool:
     return path not in types.METHOD_TO_TYPES and first != ".git" and any(folder.is_dir() for folder in folders)
 
 
-def test_each_path_exists():
-    missing = [f"{page}: {span}" for page, span in spans() if FILE_PATH.fullmatch(span) and not exists(span)]
+def test_each_mentioned_path_exists():
+    missing = [
+        f"{page}: {span}" for page, span in read_spans() if FILE_PATH.fullmatch(span) and not does_path_exist(span)
+    ]
     missing += [
         f"{page}: {span}"
-        for page, span in spans()
-        if OTHER_PATH.fullmatch(span) and is_ours(span) and not exists(span.rstrip("/"))
+        for page, span in read_spans()
+        if OTHER_PATH.fullmatch(span) and is_ours(span) and not does_path_exist(span.rstrip("/"))
     ]
     missing = [line for line in missing if line.partition(": ")[2] not in FOREIGN_FILES | MADE_FILES]
     assert missing == []
 
 
-def module_exists(name: str) -> bool:
+def does_module_exist(name: str) -> bool:
     """Return whether a module exists, or a module and a name that it defines."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
@@ -139,19 +141,19 @@ def module_exists(name: str) -> bool:
     return False
 
 
-def test_each_module_exists():
-    named = [(page, span) for page, span in spans() if MODULE.fullmatch(span)]
-    run = [(page, name) for page, part in code() for name in RUN_MODULE.findall(part)]
-    assert sorted({f"{page}: {name}" for page, name in (*named, *run) if not module_exists(name)}) == []
+def test_each_mentioned_module_exists():
+    named = [(page, span) for page, span in read_spans() if MODULE.fullmatch(span)]
+    run = [(page, name) for page, part in read_code() for name in RUN_MODULE.findall(part)]
+    assert sorted({f"{page}: {name}" for page, name in (*named, *run) if not does_module_exist(name)}) == []
 
 
 @cache
-def settings() -> dict[str, dict[str, tuple[Kind, Any]]]:
+def read_settings() -> dict[str, dict[str, tuple[Kind, Any]]]:
     return tables()
 
 
 @cache
-def option_names(*command: str) -> frozenset[str]:
+def list_option_names(*command: str) -> frozenset[str]:
     """Return the options of a command. A program without a command is a prompt for `run`."""
     program: App = app[command[0] if command else "run"]
     for name in command[1:]:
@@ -178,7 +180,7 @@ def find_command_fault(words: list[str]) -> str:
             command.append(words[1])
     own = words[: words.index("--")] if "--" in words else words
     options = [word.partition("=")[0] for word in own if word.startswith("--")]
-    return " ".join(name for name in options if name not in option_names(*command))
+    return " ".join(name for name in options if name not in list_option_names(*command))
 
 
 def split_command(line: str) -> list[str]:
@@ -189,44 +191,44 @@ def split_command(line: str) -> list[str]:
         return text.split()
 
 
-def test_each_command_and_option_exists():
+def test_each_mentioned_command_and_option_exists():
     faults: set[str] = set()
-    for page, part in code():
+    for page, part in read_code():
         lines = COMMAND_LINE.findall(part)
         first = part.partition(" ")[0]
         if "\n" not in part and " --" in part and first in COMMANDS:
             lines.append(f" {part}")
-        faults.update(f"{page}: lsp-harness{line}: {fault}" for line in lines if (fault := _fault_of(line)))
+        faults.update(f"{page}: lsp-harness{line}: {fault}" for line in lines if (fault := _find_fault(line)))
     assert sorted(faults) == []
 
 
-def _fault_of(line: str) -> str:
+def _find_fault(line: str) -> str:
     return find_command_fault(split_command(line))
 
 
-def test_each_target_of_make_exists():
+def test_each_mentioned_target_of_make_exists():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    used = [(page, name) for page, part in code() if part.startswith("make ") for name in TARGET.findall(part)]
+    used = [(page, name) for page, part in read_code() if part.startswith("make ") for name in TARGET.findall(part)]
     assert [f"{page}: make {name}" for page, name in used if name not in targets] == []
 
 
 @cache
-def event_names() -> frozenset[str]:
+def list_event_names() -> frozenset[str]:
     return frozenset(name for name in EVENT_CLASSES if re.fullmatch(r"[a-z_]+\.[a-z_]+", name))
 
 
-def test_each_setting_and_event_exists():
-    keys = settings()
-    begun = {*keys, *(name.partition(".")[0] for name in event_names())}
+def test_each_mentioned_setting_and_event_exists():
+    keys = read_settings()
+    begun = {*keys, *(name.partition(".")[0] for name in list_event_names())}
     missing = [
         f"{page}: {span}"
-        for page, span in spans()
+        for page, span in read_spans()
         if (dotted := DOTTED.fullmatch(span))
         and dotted[1] in begun
         and dotted[2] not in keys.get(dotted[1], {})
-        and span not in event_names() | FOREIGN_NAMES
+        and span not in list_event_names() | FOREIGN_NAMES
     ]
-    shown = [f"{page}: {fault}" for page, part in code() for fault in find_unknown_keys(part)]
+    shown = [f"{page}: {fault}" for page, part in read_code() for fault in find_unknown_keys(part)]
     assert [*missing, *shown] == []
 
 
@@ -239,45 +241,45 @@ def find_unknown_keys(text: str) -> Iterator[str]:
     except tomllib.TOMLDecodeError:
         return
     for table, values in shown.items():
-        known = settings().get(table)
+        known = read_settings().get(table)
         if known is None or not isinstance(values, dict):
             continue
         for key, value in values.items():
             if key not in known:
                 yield f"[{table}] {key}"
             elif (item := item_type(known[key][0])) not in (None, str):
-                used = (name for row in _rows_of(value) for name in row)
+                used = (name for row in _read_rows(value) for name in row)
                 yield from (f"[[{table}.{key}]] {name}" for name in used if name not in item_keys(item))
 
 
-def _rows_of(value: Any) -> Iterable[dict[str, Any]]:
+def _read_rows(value: Any) -> Iterable[dict[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 @cache
-def editor_names() -> frozenset[str]:
+def list_editor_names() -> frozenset[str]:
     """Return the commands of the server, and the settings and commands of the extension."""
     package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))["contributes"]
     options = [name for part in package["configuration"] for name in part["properties"]]
-    ours = (f"lspHarness.{table}.{key}" for table, keys in settings().items() for key in keys)
+    ours = (f"lspHarness.{table}.{key}" for table, keys in read_settings().items() for key in keys)
     forwarded = {"lspHarness.forwardedCommands"}
     return frozenset({*command_names(), *options, *ours, *forwarded})
 
 
 @cache
-def all_sources() -> str:
+def read_all_sources() -> str:
     """Return the text of the package and of the scripts around it."""
     scripts = [*(ROOT / ".ci").glob("*.sh"), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    extensions = (path for path in tracked() if path.suffix in (".ts", ".lua") and "editors" in path.parts)
+    extensions = (path for path in list_tracked_files() if path.suffix in (".ts", ".lua") and "editors" in path.parts)
     return "\n".join(path.read_text(encoding="utf-8") for path in (*MODULES, *scripts, *extensions))
 
 
-def test_each_name_of_the_protocol_exists():
+def test_each_mentioned_name_of_the_protocol_exists():
     missing = [
         f"{page}: {span}"
-        for page, span in spans()
-        if (EDITOR_NAME.fullmatch(span) and span not in editor_names() and f'"{span}"' not in all_sources())
-        or (NOTIFICATION.fullmatch(span) and span not in all_sources())
+        for page, span in read_spans()
+        if (EDITOR_NAME.fullmatch(span) and span not in list_editor_names() and f'"{span}"' not in read_all_sources())
+        or (NOTIFICATION.fullmatch(span) and span not in read_all_sources())
     ]
     assert missing == []
 
@@ -285,16 +287,16 @@ def test_each_name_of_the_protocol_exists():
 def test_each_name_in_the_code_of_the_architecture_page_exists():
     sources = "\n".join(path.read_text(encoding="utf-8") for path in MODULES)
     stems = {path.stem for path in MODULES}
-    words = {*re.findall(r"[A-Za-z_]+", sources), *stems, *known_paths(), *command_names()}
+    words = {*re.findall(r"[A-Za-z_]+", sources), *stems, *list_known_paths(), *command_names()}
     page = read_page(ROOT / "docs" / "architecture.md")
     names = (span for span in page.spans if re.fullmatch(r"[A-Za-z_]+(\.[A-Za-z_]+)*", span))
     assert [name for name in names if name not in words and not words.issuperset(name.split("."))] == []
 
 
-def test_each_environment_variable_exists():
-    by_setting = {f"LSP_HARNESS_{table}__{key}".upper() for table, keys in settings().items() for key in keys}
-    used = {(page, name) for page, part in code() for name in VARIABLE.findall(part)}
-    unknown = ((page, name) for page, name in used if name not in by_setting and f'"{name}' not in all_sources())
+def test_each_mentioned_environment_variable_exists():
+    by_setting = {f"LSP_HARNESS_{table}__{key}".upper() for table, keys in read_settings().items() for key in keys}
+    used = {(page, name) for page, part in read_code() for name in VARIABLE.findall(part)}
+    unknown = ((page, name) for page, name in used if name not in by_setting and f'"{name}' not in read_all_sources())
     assert sorted(f"{page}: {name}" for page, name in unknown) == []
 
 
@@ -316,7 +318,7 @@ def find_broken_links(path: Path) -> Iterator[str]:
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
         if not target.exists() or (anchor and anchor not in make_anchors(target.read_text(encoding="utf-8"))):
-            yield f"{relative(path)}: {link}"
+            yield f"{make_relative_name(path)}: {link}"
 
 
 def test_each_link_leads_to_a_page_and_a_heading():
@@ -328,6 +330,6 @@ def test_the_checks_of_the_pages_find_faults(tmp_path: Path):
     assert find_command_fault(split_command(" sessions lst")) == "sessions lst"
     assert not find_command_fault(split_command(' "what is this?" --model x | cat --number'))
     assert list(find_unknown_keys("[edits]\nconfrm = 1\n")) == ["[edits] confrm"]
-    assert not module_exists("lsp_harness.nowhere.module")
-    assert not exists("server/nowhere.py")
+    assert not does_module_exist("lsp_harness.nowhere.module")
+    assert not does_path_exist("server/nowhere.py")
     assert make_anchors("# One `two`\n## A, b\n") == {"one-two", "a-b"}

@@ -39,7 +39,7 @@ def test_a_program_that_does_not_run_is_a_problem(tmp_path: Path):
     assert find_program_problem(sys.executable) == ""
 
 
-def test_a_unit_test_that_starts_a_process_fails_whatever_became_of_the_refusal():
+def test_a_unit_test_that_starts_a_process_fails_even_if_it_catches_the_error():
     guard = ProcessGuard(is_installed=False)
     around = guard.pytest_runtest_protocol()
     next(around)

@@ -44,7 +44,7 @@ TOP = {
 MAX_MODULE_LINES = 500
 
 
-def tracked() -> list[Path]:
+def list_tracked_files() -> list[Path]:
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -55,12 +55,12 @@ def tracked() -> list[Path]:
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
-def relative(path: Path) -> str:
+def make_relative_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_each_module_says_its_subject_and_has_few_lines():
-    sources = {relative(module): module.read_text(encoding="utf-8") for module in MODULES}
+def test_each_module_has_a_docstring_and_few_lines():
+    sources = {make_relative_name(module): module.read_text(encoding="utf-8") for module in MODULES}
     assert [name for name, source in sources.items() if not ast.get_docstring(ast.parse(source))] == []
     assert [name for name, source in sources.items() if len(source.splitlines()) > MAX_MODULE_LINES] == []
 
@@ -71,30 +71,34 @@ PUBLIC_INTERFACE = PACKAGE / "sdk" / "__init__.py"
 
 def test_each_init_file_is_one_docstring():
     files = [module for module in MODULES if module.name == "__init__.py" and module != PUBLIC_INTERFACE]
-    bodies = {relative(file): ast.parse(file.read_text(encoding="utf-8")).body for file in files}
+    bodies = {make_relative_name(file): ast.parse(file.read_text(encoding="utf-8")).body for file in files}
     assert [name for name, body in bodies.items() if len(body) != 1 or not isinstance(body[0], ast.Expr)] == []
 
 
-def test_the_top_level_is_what_was_agreed():
-    top = {path.relative_to(ROOT).parts[0] for path in tracked()}
+def test_the_top_level_has_only_the_agreed_entries():
+    top = {path.relative_to(ROOT).parts[0] for path in list_tracked_files()}
     assert {name for name in top if not name.startswith(".")} == TOP
 
 
-def test_nothing_large_and_no_weights_are_kept():
-    assert [relative(p) for p in tracked() if p.suffix == ".gguf" or p.stat().st_size > 600_000] == []
+def test_no_large_file_and_no_weights_are_tracked():
+    assert [
+        make_relative_name(p) for p in list_tracked_files() if p.suffix == ".gguf" or p.stat().st_size > 600_000
+    ] == []
 
 
 def test_no_page_is_empty():
-    pages = [p for p in tracked() if p.suffix == ".md" and p.parent.name != "changelog.d"]
-    assert [relative(p) for p in pages if len(p.read_text().splitlines()) < 5] == []
+    pages = [p for p in list_tracked_files() if p.suffix == ".md" and p.parent.name != "changelog.d"]
+    assert [make_relative_name(p) for p in pages if len(p.read_text().splitlines()) < 5] == []
 
 
 def test_no_machine_path_is_written_down():
     home = re.compile(r"/(?:home|root|Users)/[a-z]")
     texts = [
-        p for p in tracked() if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)
+        p
+        for p in list_tracked_files()
+        if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)
     ]
-    assert [relative(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
+    assert [make_relative_name(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
 
 
 def test_every_feature_is_a_method_of_the_protocol_or_documented():
@@ -137,12 +141,12 @@ def test_the_vscode_extension_has_no_command_of_the_servers_names():
 
 
 def test_no_lock_file_names_a_host():
-    locks = [path for path in tracked() if path.name == "package-lock.json"]
+    locks = [path for path in list_tracked_files() if path.name == "package-lock.json"]
     assert locks
-    assert [relative(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
+    assert [make_relative_name(lock) for lock in locks if '"resolved"' in lock.read_text(encoding="utf-8")] == []
 
 
-def test_the_notice_names_what_is_carried_from_npm():
+def test_the_notice_names_the_packages_from_npm():
     wheel, extension = ((ROOT / name).read_text(encoding="utf-8") for name in ("NOTICE", "editors/vscode/NOTICE"))
     copied = json.loads((ROOT / ".ci" / "inspector" / "package.json").read_text(encoding="utf-8"))["dependencies"]
     lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text(encoding="utf-8"))
@@ -164,7 +168,7 @@ def test_the_server_tells_the_version_of_the_distribution():
     assert PROJECT["project"]["version"] == VERSION
 
 
-def test_the_changelog_knows_this_version():
+def test_the_changelog_has_a_section_for_this_version():
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
 
 
@@ -211,7 +215,7 @@ FORMAT_IDS = {"json", "toml", "html", "markdown", "plaintext", "less", "r", "c"}
 """Ids that are ordinary words or formats. They count only where a language is compared."""
 
 
-def compared_texts(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
+def find_compared_texts(tree: ast.AST) -> Iterator[tuple[int, str, bool]]:
     """Yield the line and the text of each string that decides something: it is compared, matched, or in a container.
 
     The last value says whether it is compared with something that is named for a language.
@@ -248,18 +252,18 @@ def find_language_literals(source: str) -> Iterator[tuple[int, str]]:
     from lsp_harness.languages.language_table import language_table
 
     ids = language_table().by_lsp_id.keys()
-    for line, text, is_language in compared_texts(ast.parse(source)):
+    for line, text, is_language in find_compared_texts(ast.parse(source)):
         if text in ids and (is_language or text not in FORMAT_IDS):
             yield line, text
 
 
 def test_only_the_package_of_languages_knows_their_ids():
     literals = [
-        (relative(module), line, text)
+        (make_relative_name(module), line, text)
         for module in MODULES
         if "languages" not in module.relative_to(PACKAGE).parts
         for line, text in find_language_literals(module.read_text(encoding="utf-8"))
-        if text not in LANGUAGE_WORDS.get(relative(module), set[str]())
+        if text not in LANGUAGE_WORDS.get(make_relative_name(module), set[str]())
     ]
     assert literals == [], "ask for a trait of the language, and add it to lsp_harness/languages"
 

@@ -93,7 +93,7 @@ class Result:
         return body
 
 
-def from_json(body: Mapping[str, Any]) -> Result:
+def read_result(body: Mapping[str, Any]) -> Result:
     """Return the result from the JSON of `to_json`. Raise KeyError or TypeError for other JSON."""
     figures: list[Figure] = []
     for row in body["figures"]:

@@ -59,6 +59,6 @@ def make_traces(edits: Sequence[RealEdit], requests: int, *, max_keys: int, seed
     return traces
 
 
-def languages(traces: Iterable[KeyTrace]) -> list[str]:
+def list_languages(traces: Iterable[KeyTrace]) -> list[str]:
     """Return the sorted languages of some traces."""
     return sorted({trace.edit.language for trace in traces})

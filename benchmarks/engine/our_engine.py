@@ -26,7 +26,7 @@ END_TIMEOUT_S = 10.0
 
 
 @contextmanager
-def temporary_home() -> Generator[Path]:
+def make_temporary_home() -> Generator[Path]:
     """Give this run its own folders, so that it does not use or end another engine, and finds no stored prompts."""
     probe_file = paths.cache_folder() / PROBE_FILE
     home = Path(tempfile.mkdtemp(prefix="lh-"))
@@ -86,7 +86,7 @@ async def _wait_until_ended(pid: int) -> None:
 async def start_engine(config: Config) -> AsyncGenerator[BenchEngine]:
     """Start an engine with its own folders. End it afterwards and delete the folders."""
     engine = BenchEngine(config)
-    with temporary_home():
+    with make_temporary_home():
         try:
             await engine.start()
             yield engine

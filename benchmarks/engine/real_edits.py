@@ -61,7 +61,7 @@ def has_secret(edit: RealEdit) -> bool:
     return bool(secret_lines(Document.from_text(edit.path, edit.before + edit.text + edit.after)))
 
 
-def edits_of_different_files(edits: Sequence[RealEdit], count: int) -> list[RealEdit]:
+def choose_edits_of_different_files(edits: Sequence[RealEdit], count: int) -> list[RealEdit]:
     """Return `count` edits of different files. Files repeat if there are too few."""
     by_path = list({edit.path: edit for edit in edits}.values())
     return [by_path[number % len(by_path)] for number in range(count)]
@@ -87,17 +87,17 @@ def read_development_set() -> Iterator[RealEdit]:
 
 def read_repository(repo: Path) -> Iterator[RealEdit]:
     """Yield runs of lines that recent commits of `repo` have added, newest first, in languages with a parser."""
-    for commit in _git(repo, "log", "--no-merges", f"-n{MAX_COMMITS}", "--format=%H").decode().split():
-        for path, hunks in _added_runs(_git(repo, "show", "--unified=0", "--format=", "--no-renames", commit)):
+    for commit in _run_git(repo, "log", "--no-merges", f"-n{MAX_COMMITS}", "--format=%H").decode().split():
+        for path, hunks in _find_added_runs(_run_git(repo, "show", "--unified=0", "--format=", "--no-renames", commit)):
             language = language_for("", Path(path).as_posix())
             if language is None or language.block not in ("indent", "braces", "end"):
                 continue
-            data = _git(repo, "show", f"{commit}:{path}")
+            data = _run_git(repo, "show", f"{commit}:{path}")
             if len(data) <= FILE_LIMIT_BYTES:
-                yield from _edits_of_file(path, language.id, decode(data), hunks)
+                yield from _find_edits_of_file(path, language.id, decode(data), hunks)
 
 
-def _edits_of_file(path: str, language: str, text: str, hunks: Iterable[tuple[int, int]]) -> Iterator[RealEdit]:
+def _find_edits_of_file(path: str, language: str, text: str, hunks: Iterable[tuple[int, int]]) -> Iterator[RealEdit]:
     lines = text.split("\n")
     for first, count in hunks:
         added = "\n".join(lines[first - 1 : first - 1 + count])
@@ -108,7 +108,7 @@ def _edits_of_file(path: str, language: str, text: str, hunks: Iterable[tuple[in
             yield RealEdit(path, language, before, "\n" + "\n".join(lines[first - 1 + count :]), typed_text)
 
 
-def _added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+def _find_added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     """Yield for each file of a patch without context the (first line, count) of runs that were only added."""
     path, hunks = "", list[tuple[int, int]]()
     for line in patch.split(b"\n"):
@@ -123,7 +123,7 @@ def _added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:
         yield path, hunks
 
 
-def _git(repo: Path, *arguments: str) -> bytes:
+def _run_git(repo: Path, *arguments: str) -> bytes:
     argv: Sequence[str] = ("git", "-C", str(repo), "-c", "core.quotePath=false", *arguments)
     try:
         return subprocess.run(argv, capture_output=True, check=True).stdout

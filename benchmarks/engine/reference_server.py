@@ -44,7 +44,7 @@ def find_program(path: Path | None) -> Path | None:
     return program
 
 
-def infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[str, Any]:
+def make_infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[str, Any]:
     """Return the request of llama.vim for a cursor between `before` and `after`."""
     *above, line = before.split("\n")
     rest, *below = after.split("\n")
@@ -88,12 +88,12 @@ class ReferenceServer:
             slot: The slot of the server.
             limits: Limits of time by their names in the protocol, in milliseconds.
         """
-        return self._stream("/infill", {**infill_body(before, after, n_predict, slot), **limits})
+        return self._stream("/infill", {**make_infill_body(before, after, n_predict, slot), **limits})
 
     def completion(
         self, prompt: str, n_predict: int, *, slot: int = -1, temperature: float = 0.0, seed: int = 0
     ) -> AsyncIterator[Chunk]:
-        """Stream the continuation of a prompt. With slot -1 the server chooses the slot."""
+        """Stream the continuation of a prompt. With slot -1, the server chooses the slot."""
         body: dict[str, Any] = {"prompt": prompt, "n_predict": n_predict, "id_slot": slot, "cache_prompt": True}
         return self._stream("/completion", body | {"temperature": temperature, "seed": seed, "stream": True})
 

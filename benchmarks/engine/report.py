@@ -40,7 +40,7 @@ def format_number(value: float | None, unit: str = "") -> str:
     return f"{text} {unit}".rstrip()
 
 
-def figure_cells(figure: Figure) -> tuple[str, ...]:
+def make_figure_cells(figure: Figure) -> tuple[str, ...]:
     """Return the cells of a figure in the order of `HEADINGS`."""
     verdict = {True: "met", False: "missed", None: "not measured" if figure.goal else ""}[figure.met]
     return (
@@ -60,13 +60,13 @@ def render_page(results: Sequence[Result]) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>lsp-harness benchmarks</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}</style></head><body><h1>lsp-harness benchmarks</h1>"
-        f"{''.join(_section(result) for result in results)}</body></html>\n"
+        f"{''.join(_render_section(result) for result in results)}</body></html>\n"
     )
 
 
-def _section(result: Result) -> str:
-    rows = "".join(_row(figure_cells(figure)) for figure in result.figures)
-    head = "".join(f"<th{_class(at)}>{heading}</th>" for at, heading in enumerate(HEADINGS))
+def _render_section(result: Result) -> str:
+    rows = "".join(_render_row(make_figure_cells(figure)) for figure in result.figures)
+    head = "".join(f"<th{_choose_column_class(at)}>{heading}</th>" for at, heading in enumerate(HEADINGS))
     charts = "".join(
         f"<figure>{svg}<figcaption>{escape(chart)}: share of samples up to a value</figcaption></figure>"
         for chart, lines in result.series.items()
@@ -80,12 +80,12 @@ def _section(result: Result) -> str:
     )
 
 
-def _row(texts: Sequence[str]) -> str:
+def _render_row(texts: Sequence[str]) -> str:
     verdict = texts[-1]
     kind = f' class="{verdict}"' if verdict in ("met", "missed") else ""
-    row_cells = "".join(f"<td{_class(at)}>{escape(text)}</td>" for at, text in enumerate(texts[:-1]))
+    row_cells = "".join(f"<td{_choose_column_class(at)}>{escape(text)}</td>" for at, text in enumerate(texts[:-1]))
     return f"<tr>{row_cells}<td{kind}>{escape(verdict)}</td></tr>"
 
 
-def _class(column: int) -> str:
+def _choose_column_class(column: int) -> str:
     return ' class="n"' if HEADINGS[column] in NUMBER_COLUMNS else ""

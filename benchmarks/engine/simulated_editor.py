@@ -140,13 +140,13 @@ class Typist:
         # the language server does this too
         record_typing()
         new = encode(typed)
-        shared = common_prefix_bytes(self._typed, new)
+        shared = count_common_prefix_bytes(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))
         self._typed = new
         return await self.editor.complete(self.hole + len(new), n_predict, start)
 
 
-def common_prefix_bytes(a: bytes, b: bytes) -> int:
+def count_common_prefix_bytes(a: bytes, b: bytes) -> int:
     """Return the length of the common prefix in bytes, which ends at a character boundary in both texts."""
     size = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     while size and any(size < len(text) and text[size] & 0xC0 == 0x80 for text in (a, b)):

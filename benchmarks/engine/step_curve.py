@@ -16,7 +16,7 @@ def step_ms(props: Mapping[str, Any], n: int) -> float | None:
     return None
 
 
-def prefill_chunk_tokens(props: Mapping[str, Any]) -> int | None:
+def read_prefill_chunk_tokens(props: Mapping[str, Any]) -> int | None:
     """Return the number of prompt tokens that are evaluated at once while a user waits."""
     curve = cast("Mapping[str, Any]", props.get("curve") or {})
     return cast("int | None", curve.get("chunk"))

@@ -42,7 +42,7 @@ def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter)
     indexes: dict[str, IndexQuery] = {}
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        for name, root in _roots(edits, repo, folder):
+        for name, root in _find_roots(edits, repo, folder):
             say(f"indexing {name or root.name}")
             database = folder / f"{len(indexes)}.db"
             with open_indexer(root, database) as indexer:
@@ -51,7 +51,7 @@ def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter)
         yield Workspaces(indexes)
 
 
-def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:
+def _find_roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:
     if repo:
         return [("", repo.resolve())]
     repositories = {edit.repo for edit in edits}

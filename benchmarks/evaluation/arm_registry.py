@@ -45,7 +45,7 @@ async def answer_once(opened: OpenTask, wants_all: bool) -> Attempt:
     request = await build_rewrite(opened)
     async with aclosing(generate_rewrites(opened, request, temperature=0.0, seed=0, count=1)) as rewrites:
         async for rewrite in rewrites:
-            candidates = (_as_candidate(opened, rewrite),)
+            candidates = (_convert_to_candidate(opened, rewrite),)
             if rewrite.text:
                 return Attempt(opened.task.answer(rewrite.text), kind="rewrite", candidates=candidates)
             ending = "cut off" if rewrite.is_cut else "no answer"
@@ -65,7 +65,7 @@ async def answer_best_of(opened: OpenTask, wants_all: bool) -> Attempt:
             async for rewrite in rewrites:
                 cut_count += rewrite.is_cut
                 result = await gate.judge(rewrite.text)
-                candidates.append(_as_candidate(opened, rewrite, result.reason))
+                candidates.append(_convert_to_candidate(opened, rewrite, result.reason))
                 if result.passed and best.answer is None:
                     best = Attempt(opened.task.answer(rewrite.text), kind="rewrite", checks=result.checks)
                 if best.answer is not None and not wants_all:
@@ -84,13 +84,13 @@ async def answer_with_harness(opened: OpenTask, wants_all: bool) -> Attempt:
     try:
         proposal = await request_edit(opened)
     except NoAnswer as error:
-        return Attempt(None, "no answer", error.message, candidates=_recorded_candidates(opened))
+        return Attempt(None, "no answer", error.message, candidates=_list_recorded_candidates(opened))
     answer = {change.file.relative_to(opened.root).as_posix(): decode(change.after.data) for change in proposal.changes}
     checks = {
         outcome.check: UNRESOLVED if outcome.is_unresolved else outcome.status for outcome in proposal.verdict.outcomes
     }
     kind = _find_kind(opened, proposal)
-    return Attempt(answer, kind=kind, checks=checks, candidates=_recorded_candidates(opened))
+    return Attempt(answer, kind=kind, checks=checks, candidates=_list_recorded_candidates(opened))
 
 
 async def answer_with_gold(opened: OpenTask, wants_all: bool) -> Attempt:
@@ -129,12 +129,12 @@ def group_arms(names: Sequence[str]) -> dict[str, list[Arm]]:
     return groups
 
 
-def _as_candidate(opened: OpenTask, rewrite: Rewrite, reason: str = "") -> CandidateAnswer:
+def _convert_to_candidate(opened: OpenTask, rewrite: Rewrite, reason: str = "") -> CandidateAnswer:
     answer = opened.task.answer(rewrite.text) if rewrite.text else None
     return CandidateAnswer("rewrite", answer, reason or ("" if answer else "the answer has no code"))
 
 
-def _recorded_candidates(opened: OpenTask) -> tuple[CandidateAnswer, ...]:
+def _list_recorded_candidates(opened: OpenTask) -> tuple[CandidateAnswer, ...]:
     task = opened.task
     return tuple(
         CandidateAnswer(candidate.kind, task.answer(candidate.text) if candidate.text else None, candidate.reason)

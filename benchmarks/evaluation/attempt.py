@@ -17,7 +17,7 @@ UNRESOLVED = "unresolved"
 
 
 class ToolMissing(HarnessError):
-    """This machine lacks a program that the task needs, so that the attempt says nothing about the model."""
+    """An error that says that this machine lacks a program that the task needs."""
 
 
 @dataclass(frozen=True, slots=True)

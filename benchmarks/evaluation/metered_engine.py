@@ -11,7 +11,7 @@ from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 
 class TokenLimitReached(HarnessError):
-    """The attempt generated more tokens than it may."""
+    """An error of an attempt that generated more tokens than it may."""
 
 
 @dataclass(slots=True)

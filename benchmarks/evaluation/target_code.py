@@ -24,7 +24,7 @@ def find_code_span(task: EvalTask, document: Document) -> Span:
         tree = parse(document)
         start = document.line_starts[min(line, len(document.line_starts)) - 1]
         return (function_text_span(tree, start) if tree else None) or whole
-    definitions = _definitions(task.source) if task.kind == "fix" else []
+    definitions = _find_definitions(task.source) if task.kind == "fix" else []
     if not definitions:
         return whole
     first = min(min([node.lineno, *(mark.lineno for mark in node.decorator_list)]) for node in definitions)
@@ -32,7 +32,7 @@ def find_code_span(task: EvalTask, document: Document) -> Span:
     return Span(document.line_starts[first - 1], document.line_span(last - 1)[1])
 
 
-def _definitions(source: str) -> list[Definition]:
+def _find_definitions(source: str) -> list[Definition]:
     try:
         return [node for node in ast.parse(source).body if isinstance(node, Definition)]
     except (SyntaxError, ValueError):

@@ -113,11 +113,11 @@ async def open_task(task: EvalTask, config: Config, engine: Engine, token_limit:
     trusted = replace(config.permissions, trusted_folders=(*config.permissions.trusted_folders, str(root)))
     config = replace(config, permissions=trusted)
     try:
-        await asyncio.to_thread(write_files, root, _visible_files(task))
+        await asyncio.to_thread(write_files, root, _list_visible_files(task))
         async with open_ready_index(root, config, QuietOutput(), creates_index=True) as index:
             harness = Harness(config, lambda _: meter, Workspace([root]), index=index)
             if task.finding:
-                harness.services.verifier = _without_linter_fixes(harness.services.verifier)
+                harness.services.verifier = _remove_linter_fixes(harness.services.verifier)
             harness.events.subscribe(record.listen)
             harness.open(Document.from_text((root / task.target).as_uri(), encode(task.source), version=1))
             try:
@@ -133,10 +133,10 @@ async def open_task(task: EvalTask, config: Config, engine: Engine, token_limit:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-def _visible_files(task: EvalTask) -> Mapping[str, str]:
+def _list_visible_files(task: EvalTask) -> Mapping[str, str]:
     name, text = PYTEST_SETTINGS
     return {name: text, **task.files} if task.tests else task.files
 
 
-def _without_linter_fixes(verifier: Verifier) -> Verifier:
+def _remove_linter_fixes(verifier: Verifier) -> Verifier:
     return replace(verifier, tools=replace(verifier.tools, ruff=FixlessRuff()))

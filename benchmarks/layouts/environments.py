@@ -37,7 +37,7 @@ MAX_SCRIPT_BYTES = 1 << 16
 
 
 class FailedInstallationError(Exception):
-    """An environment cannot be made. The message is the end of what the program printed."""
+    """An error of an environment that cannot be made, with the end of the printed output."""
 
 
 def run(argv: Sequence[str], folder: Path, **variables: str) -> str:

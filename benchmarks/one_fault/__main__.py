@@ -26,11 +26,11 @@ def main() -> None:
     make.add_argument("out", type=Path)
     make.add_argument("--per-language", type=int, default=70)
     make.add_argument("--seed", type=int, default=1)
-    make.add_argument("--language", action="append", type=_language, choices=LANGUAGES)
+    make.add_argument("--language", action="append", type=_resolve_language, choices=LANGUAGES)
     make.set_defaults(run=_generate)
     measure = commands.add_parser("run", help="ask the product to mend the cases, and count")
     measure.add_argument("cases", type=Path)
-    measure.add_argument("--language", action="append", type=_language, choices=LANGUAGES)
+    measure.add_argument("--language", action="append", type=_resolve_language, choices=LANGUAGES)
     measure.add_argument("--kind", action="append")
     measure.add_argument("--part", choices=PARTS)
     measure.add_argument("--id", action="append", help="one case by its id")
@@ -41,7 +41,7 @@ def main() -> None:
     ruff = commands.add_parser("fix_ruff", help="the development set fix_ruff by the same count")
     ruff.add_argument("cases", type=Path)
     _add_common_arguments(ruff)
-    ruff.set_defaults(run=_fix_ruff, lsp=False, stale=False)
+    ruff.set_defaults(run=_run_fix_ruff, lsp=False, stale=False)
     again = commands.add_parser("report", help="the figures of rows that a run has written")
     again.add_argument("rows", type=Path)
     again.set_defaults(run=lambda given: print(report(list(map(json.loads, given.rows.read_text().splitlines())))))
@@ -60,7 +60,7 @@ def _add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="where a row for each case is written, as JSON lines")
 
 
-def _language(name: str) -> str:
+def _resolve_language(name: str) -> str:
     return ALIASES.get(name.lower(), name.lower())
 
 
@@ -80,23 +80,23 @@ def _measure(given: argparse.Namespace) -> None:
         for one in case.read(given.cases)
         if all(values is None or getattr(one, name) in values for name, values in wanted.items())
     ]
-    _counted(_some(cases, given.limit), given, Options(given.model, given.lsp, given.stale, given.out, score))
+    _run_cases(_select_cases(cases, given.limit), given, Options(given.model, given.lsp, given.stale, given.out, score))
 
 
-def _fix_ruff(given: argparse.Namespace) -> None:
+def _run_fix_ruff(given: argparse.Namespace) -> None:
     rows = fix_ruff.read(given.cases)
-    options = Options(given.model, out=given.out, score=fix_ruff.scorer(given.cases, rows))
-    _counted(_some([one for one, _ in rows], given.limit), given, options)
+    options = Options(given.model, out=given.out, score=fix_ruff.load_scorer(given.cases, rows))
+    _run_cases(_select_cases([one for one, _ in rows], given.limit), given, options)
 
 
-def _some(cases: list[Case], limit: int | None) -> list[Case]:
-    """So many of the cases, from all over the set."""
+def _select_cases(cases: list[Case], limit: int | None) -> list[Case]:
+    """Return a limited number of cases, spread over the whole set."""
     if not limit or limit >= len(cases):
         return cases
     return [cases[at * len(cases) // limit] for at in range(limit)]
 
 
-def _counted(cases: list[Case], given: argparse.Namespace, options: Options) -> None:
+def _run_cases(cases: list[Case], given: argparse.Namespace, options: Options) -> None:
     if not cases:
         raise ValueError("no case is asked for by these options")
     print(report(run(cases, options)))

@@ -25,7 +25,7 @@ LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Result of one case. `proposed` is the whole text with the edit, or None if there was no edit."""
+    """The result of one case. `proposed` is the whole text with the edit, or None without an edit."""
 
     proposed: str | None
     ms: float
@@ -35,8 +35,8 @@ class Attempt:
     diagnostic: Diagnostic | None = None
 
 
-class Counted:
-    """An engine that counts what it is asked to generate."""
+class CountingEngine:
+    """An engine that counts the requests to generate."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine: Any = engine
@@ -51,7 +51,7 @@ class Counted:
             yield chunk
 
 
-def without_model(folder: Path) -> None:
+def remove_model(folder: Path) -> None:
     """Let every engine from now on be a script of no replies: it tells its features, and fails when asked for text."""
     script = folder / "no_replies.json"
     script.write_text("[]")
@@ -73,22 +73,24 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
     if diagnostic is None:
         return Attempt(None, 0.0, "the product finds no fault in this text", False)
     file = write_case(case, case.truth if stale else case.text, folder)
-    counted: list[Counted] = []
+    counted: list[CountingEngine] = []
 
     def make(config: Config) -> Engine:
-        counted.append(Counted(composition.make_engine(config)))
+        counted.append(CountingEngine(composition.make_engine(config)))
         engine: Any = counted[-1]
         return engine
 
     async with composition.open_headless(file, create_engine=make) as (harness, snapshot):
         began = perf_counter()
-        proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
+        proposed, reason = await _propose_text(
+            harness, snapshot, _make_finding(diagnostic, len(snapshot.document.data))
+        )
         ms = (perf_counter() - began) * 1000
     return Attempt(proposed, ms, reason, any(one.asked for one in counted), diagnostic)
 
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
-    """The first thing that the product itself has against the faulty text."""
+    """Return the first diagnostic that the product itself reports about the faulty text."""
     async with composition.open_headless(write_case(case, case.text, folder)) as (harness, snapshot):
         findings = (await harness.fixes.diagnose(snapshot)).findings
     if not findings:
@@ -97,8 +99,8 @@ async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     return Diagnostic(found.start, found.end, found.message, found.source, found.code, found.severity)
 
 
-async def _mended(harness: Harness, snapshot: Snapshot, finding: Finding) -> tuple[str | None, str]:
-    """The text of the first proposal, or why there is none."""
+async def _propose_text(harness: Harness, snapshot: Snapshot, finding: Finding) -> tuple[str | None, str]:
+    """Return the text of the first proposal, or the reason why there is none."""
     try:
         async with asyncio.timeout(LIMIT_S):
             offers = await harness.fixes.offer(snapshot, [finding])
@@ -110,7 +112,7 @@ async def _mended(harness: Harness, snapshot: Snapshot, finding: Finding) -> tup
     return decode(apply(snapshot.document.data, proposal.edits)), proposal.summary
 
 
-def _finding(given: Diagnostic, size: int) -> Finding:
+def _make_finding(given: Diagnostic, size: int) -> Finding:
     severity: Any = given.severity
     start, end = min(given.start, size), min(given.end, size)
     return Finding(start, end, given.message, given.source, given.code, severity)

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Report of a linter, a compiler or a language server about a byte range of the faulty text."""
+    """A report of a linter, a compiler or a language server about a byte range of the faulty text."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`diagnostic` is None for broken syntax: the product finds that by itself. `part` is `dev` or `heldout`."""
+    """A faulty text with its true text. `diagnostic` is None for broken syntax. `part` is `dev` or `heldout`."""
 
     id: str
     part: str
@@ -44,18 +44,18 @@ class Case:
 
 
 def write(file: Path, cases: Iterable[Case]) -> None:
-    """One JSON object a line."""
+    """Write one JSON object a line."""
     with file.open("w", encoding="utf-8", newline="\n") as out:
         for case in cases:
             out.write(json.dumps(asdict(case), ensure_ascii=False) + "\n")
 
 
 def read(file: Path) -> list[Case]:
-    """The cases of a file. Raises OSError, ValueError."""
+    """Return the cases of a file. Raises OSError, ValueError."""
     with file.open(encoding="utf-8", newline="\n") as lines:
-        return [_case(json.loads(line)) for line in lines if line.strip()]
+        return [_make_case(json.loads(line)) for line in lines if line.strip()]
 
 
-def _case(row: Json) -> Case:
+def _make_case(row: Json) -> Case:
     given = row.pop("diagnostic")
     return Case(**row, diagnostic=Diagnostic(**given) if given else None)

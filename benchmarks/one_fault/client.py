@@ -50,7 +50,7 @@ class Session:
 
     async def _mended(self, uri: str, diagnostic: Diagnostic, faulty: str) -> tuple[str | None, str]:
         # the diagnostic is of the faulty text, whatever is in the editor by now
-        place = _range(Document.from_text(uri, faulty), diagnostic)
+        place = _make_range(Document.from_text(uri, faulty), diagnostic)
         said = {
             "range": place,
             "message": diagnostic.message,
@@ -76,7 +76,7 @@ class Session:
         return None, reason
 
 
-def _range(document: Document, diagnostic: Diagnostic) -> dict[str, Any]:
+def _make_range(document: Document, diagnostic: Diagnostic) -> dict[str, Any]:
     start, end = document.position(diagnostic.start, "utf-16"), document.position(diagnostic.end, "utf-16")
     return {
         "start": {"line": start.line, "character": start.character},

@@ -35,15 +35,15 @@ class Item:
         return self.data[self.start : self.end].decode()
 
     def child(self, name: str) -> "Item | None":
-        """The first child in a field."""
+        """Return the first child in a field."""
         return next((child for child in self.children if child.field == name), None)
 
     def named(self) -> list["Item"]:
-        """The children that are not punctuation."""
+        """Return the children that are not punctuation."""
         return [child for child in self.children if re.match(r"\w", child.type)]
 
     def walk(self) -> Iterator["Item"]:
-        """This node and all below it, in the order of the text."""
+        """Yield this node and all nodes below it, in the order of the text."""
         waiting: list[Item] = [self]
         while waiting:
             item = waiting.pop()
@@ -51,7 +51,7 @@ class Item:
             waiting += reversed(item.children)
 
     def ancestor(self, *types: str) -> "Item | None":
-        """The innermost node around this one of one of these types."""
+        """Return the innermost node around this one that has one of these types."""
         item = self.parent
         while item and item.type not in types:
             item = item.parent
@@ -81,7 +81,7 @@ class Code:
 
     @cached_property
     def root(self) -> Item:
-        return _items(self.tree.root.walk(), self.data)
+        return _make_items(self.tree.root.walk(), self.data)
 
     @cached_property
     def items(self) -> list[Item]:
@@ -93,7 +93,7 @@ class Code:
 
     @cached_property
     def words(self) -> Counter[str]:
-        """Every word of the text, comments and strings included."""
+        """Count every word of the text, comments and strings included."""
         return Counter(WORD.findall(self.data.decode()))
 
     @property
@@ -115,7 +115,7 @@ class Code:
         return self.data[start:end].strip() == self.data[item.start : item.end]
 
 
-def _items(cursor: TreeCursor, data: bytes) -> Item:
+def _make_items(cursor: TreeCursor, data: bytes) -> Item:
     # no recursion: real code is nested deeply
     def item(parent: Item | None) -> Item:
         node = cursor.node

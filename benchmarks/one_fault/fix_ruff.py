@@ -19,13 +19,13 @@ SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 
 def read(file: Path) -> list[tuple[Case, Json]]:
-    """The cases, each with its row as the set's scorer wants it. Raises OSError, ValueError."""
+    """Return the cases, each with its row for the scorer of the set. Raises OSError, ValueError."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    return [(_case(row), row) for row in rows]
+    return [(_make_case(row), row) for row in rows]
 
 
-def _case(row: Json) -> Case:
+def _make_case(row: Json) -> Case:
     given = row["input"]
     said = next(one for one in given["diagnostics"] if one["code"] == row["check"]["rule"])
     document = Document.from_text("file:///t.py", given["code"])
@@ -39,8 +39,8 @@ def _case(row: Json) -> Case:
     return Case(row["id"], row["split"], "python", kind, project, given["path"], given["code"], row["gold"], diagnostic)
 
 
-def scorer(file: Path, rows: list[tuple[Case, Json]]) -> Callable[[Case, str | None], str]:
-    """The count by the set's own scorer, which lies beside the set. Raises OSError."""
+def load_scorer(file: Path, rows: list[tuple[Case, Json]]) -> Callable[[Case, str | None], str]:
+    """Return the scoring function of the set, which lies beside the set. Raises OSError."""
     tools = file.resolve().parents[1] / "tools" / "lspbench.py"
     spec = importlib.util.spec_from_file_location("lspbench", tools)
     if spec is None or spec.loader is None or not tools.exists():

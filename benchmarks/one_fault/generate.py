@@ -13,8 +13,8 @@ from benchmarks.one_fault.case import Case, Diagnostic
 from benchmarks.one_fault.code import Code
 from benchmarks.one_fault.judges import Trial
 from benchmarks.one_fault.mutations import punctuation
-from benchmarks.one_fault.registry import LANGUAGES, MUTATIONS, Candidate, kinds
-from benchmarks.one_fault.sources import Source, count_files, sources
+from benchmarks.one_fault.registry import LANGUAGES, MUTATIONS, Candidate, list_kinds
+from benchmarks.one_fault.sources import Source, count_files, find_sources
 
 TRIES = 6
 """Candidates of one kind that are judged in one file."""
@@ -26,7 +26,7 @@ BATCH = 60
 
 @dataclass
 class Language:
-    """The files of a language and what was made of them."""
+    """The files of a language, and the cases that were made of them."""
 
     name: str
     rng: Random
@@ -35,17 +35,17 @@ class Language:
     cases: list[Case] = field(default_factory=list[Case])
 
     def fresh(self) -> Iterator[tuple[Source, Code]]:
-        """The files, those least used first."""
-        order = sorted(self.files, key=lambda one: self.used[_key(one[0])])
+        """Yield the files, the least used first."""
+        order = sorted(self.files, key=lambda one: self.used[_make_source_key(one[0])])
         return iter(order[:FILES])
 
 
 def generate(per_language: int, seed: int, languages: tuple[str, ...] = LANGUAGES) -> list[Case]:
-    """The cases of all languages; says on stderr which sources were found."""
+    """Return the cases of all languages, and print on stderr which sources were found."""
     cases: list[Case] = []
     for name in languages:
         language = Language(name, Random(f"{seed}/{name}"))
-        language.files = _parsed(name, language.rng, per_language * 12)
+        language.files = _read_sound_files(name, language.rng, per_language * 12)
         _say(name, count_files(name), len(language.files))
         _fill(language, per_language)
         cases += language.cases
@@ -53,10 +53,10 @@ def generate(per_language: int, seed: int, languages: tuple[str, ...] = LANGUAGE
     return cases
 
 
-def _parsed(language: str, rng: Random, number: int) -> list[tuple[Source, Code]]:
-    """Files whose syntax is right."""
+def _read_sound_files(language: str, rng: Random, number: int) -> list[tuple[Source, Code]]:
+    """Return the files that parse without an error."""
     files: list[tuple[Source, Code]] = []
-    for source in sources(language, rng):
+    for source in find_sources(language, rng):
         code = Code(language, source.data)
         if not code.broken:
             files.append((source, code))
@@ -71,7 +71,7 @@ def _say(language: str, projects: dict[str, int], usable: int) -> None:
 
 
 def _fill(language: Language, number: int) -> None:
-    names = kinds(language.name)
+    names = list_kinds(language.name)
     share = {kind: number // len(names) + (at < number % len(names)) for at, kind in enumerate(names)}
     short = 0
     for kind in names:
@@ -90,15 +90,15 @@ def _make(language: Language, kind: str, number: int) -> int:
     for source, code in language.fresh():
         if len(language.cases) - before >= number:
             break
-        rng = Random(f"{kind}/{language.used[_key(source)]}/{_key(source)}")
+        rng = Random(f"{kind}/{language.used[_make_source_key(source)]}/{_make_source_key(source)}")
         for _, candidate in zip(range(TRIES), mutate(code, rng), strict=False):
             trial = Trial(code, candidate)
             if candidate.judge == "pyright":
                 trials.append((source, trial))
                 break
-            verdict = judges.verdict(trial)
-            if verdict and not (candidate.judge == "syntax" and _ambiguous(trial, rng)):
-                language.cases.append(_case(language, kind, source, trial, verdict))
+            verdict = judges.ask_judge(trial)
+            if verdict and not (candidate.judge == "syntax" and _is_ambiguous(trial, rng)):
+                language.cases.append(_make_case(language, kind, source, trial, verdict))
                 break
         if len(trials) >= BATCH:
             _judge(language, kind, trials, number - (len(language.cases) - before))
@@ -109,26 +109,26 @@ def _make(language: Language, kind: str, number: int) -> int:
 
 
 def _judge(language: Language, kind: str, trials: list[tuple[Source, Trial]], number: int) -> None:
-    verdicts = judges.pyright([trial for _, trial in trials])
+    verdicts = judges.ask_pyright([trial for _, trial in trials])
     for (source, trial), verdict in zip(trials, verdicts, strict=True):
         if verdict and number > 0:
-            language.cases.append(_case(language, kind, source, trial, verdict))
+            language.cases.append(_make_case(language, kind, source, trial, verdict))
             number -= 1
 
 
-def _ambiguous(trial: Trial, rng: Random) -> bool:
+def _is_ambiguous(trial: Trial, rng: Random) -> bool:
     """Return whether the token could also stand elsewhere in its line. One in five of those is accepted anyway."""
-    others = punctuation.alternatives(trial.code, trial.candidate)
+    others = punctuation.count_alternatives(trial.code, trial.candidate)
     trial.candidate.facts["alternatives"] = others
     return others > 0 and rng.random() > 0.2
 
 
-def _case(language: Language, kind: str, source: Source, trial: Trial, verdict: Diagnostic | bool) -> Case:
-    language.used[_key(source)] += 1
+def _make_case(language: Language, kind: str, source: Source, trial: Trial, verdict: Diagnostic | bool) -> Case:
+    language.used[_make_source_key(source)] += 1
     candidate: Candidate = trial.candidate
     diagnostic = verdict if isinstance(verdict, Diagnostic) else candidate.diagnostic
     number = sum(case.kind == kind for case in language.cases)
-    digest = hashlib.sha256(_key(source).encode()).digest()
+    digest = hashlib.sha256(_make_source_key(source).encode()).digest()
     return Case(
         id=f"{language.name}/{kind}/{number}",
         part=("dev", "heldout")[digest[0] % 2],
@@ -143,5 +143,5 @@ def _case(language: Language, kind: str, source: Source, trial: Trial, verdict: 
     )
 
 
-def _key(source: Source) -> str:
+def _make_source_key(source: Source) -> str:
     return f"{source.project}/{source.path}"

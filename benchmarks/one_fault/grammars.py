@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Node types of one language."""
+    """The node types of one language."""
 
     names: frozenset[str]
     """Leaves that are names of values."""

@@ -29,18 +29,18 @@ class Trial:
     candidate: Candidate
 
 
-def verdict(trial: Trial) -> Diagnostic | bool:
+def ask_judge(trial: Trial) -> Diagnostic | bool:
     """Return the diagnostic, or whether the fault exists, from the judges that need no other tool and from ruff."""
     judge = trial.candidate.judge
     if judge == "ruff":
         after = trial.candidate.text(trial.code)
         if Code("python", after).broken:
             return False
-        return _new(_ruff(trial.code.data), _ruff(after), trial.candidate.expected) or False
+        return _find_new_diagnostic(_run_ruff(trial.code.data), _run_ruff(after), trial.candidate.expected) or False
     return Code(trial.code.language.id, trial.candidate.text(trial.code)).broken == (judge == "syntax")
 
 
-def pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
+def ask_pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
     """Return pyright's new reports for each text, from one run for all; None if they are not as expected."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -55,14 +55,18 @@ def pyright(trials: Sequence[Trial]) -> list[Diagnostic | None]:
             rows.setdefault(Path(row["file"]).stem, []).append(row)
         found: list[Diagnostic | None] = []
         for at, trial in enumerate(trials):
-            before = [_of_pyright(trial.code.data, row) for row in rows.get(f"before_{at}", [])]
-            after = [_of_pyright(trial.candidate.text(trial.code), row) for row in rows.get(f"after_{at}", [])]
-            found.append(_new(before, after, trial.candidate.expected))
+            before = [_read_pyright_diagnostic(trial.code.data, row) for row in rows.get(f"before_{at}", [])]
+            after = [
+                _read_pyright_diagnostic(trial.candidate.text(trial.code), row) for row in rows.get(f"after_{at}", [])
+            ]
+            found.append(_find_new_diagnostic(before, after, trial.candidate.expected))
         return found
 
 
-def _new(before: list[Diagnostic], after: list[Diagnostic], expected: tuple[str, ...]) -> Diagnostic | None:
-    """The first diagnostic of the first code expected, if what is new has all these codes and no other."""
+def _find_new_diagnostic(
+    before: list[Diagnostic], after: list[Diagnostic], expected: tuple[str, ...]
+) -> Diagnostic | None:
+    """Return the first diagnostic of an expected code, if all new diagnostics have expected codes."""
     counter = Counter((one.code, one.message) for one in before)
     new: list[Diagnostic] = []
     for one in after:
@@ -80,7 +84,7 @@ def _new(before: list[Diagnostic], after: list[Diagnostic], expected: tuple[str,
     return chosen[0] if len({one.message for one in chosen}) <= 2 else None
 
 
-def _ruff(data: bytes) -> list[Diagnostic]:
+def _run_ruff(data: bytes) -> list[Diagnostic]:
     argv = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--output-format", "json"]
     argv += ["--select", "F,E9", "--stdin-filename", "text.py", "-"]
     ran = subprocess.run(argv, input=data, capture_output=True, timeout=60, check=False)
@@ -88,8 +92,8 @@ def _ruff(data: bytes) -> list[Diagnostic]:
     rows = json.loads(ran.stdout or b"[]")
     return [
         Diagnostic(
-            _offset(document, row["location"]),
-            _offset(document, row["end_location"]),
+            _find_offset(document, row["location"]),
+            _find_offset(document, row["end_location"]),
             row["message"],
             "Ruff",
             row["code"] or "invalid-syntax",
@@ -99,11 +103,11 @@ def _ruff(data: bytes) -> list[Diagnostic]:
     ]
 
 
-def _offset(document: Document, place: Json) -> int:
+def _find_offset(document: Document, place: Json) -> int:
     return document.offset(Position(place["row"] - 1, place["column"] - 1), "utf-32")
 
 
-def _of_pyright(data: bytes, row: Json) -> Diagnostic:
+def _read_pyright_diagnostic(data: bytes, row: Json) -> Diagnostic:
     document = Document.from_text("file:///text.py", data)
     start, end = (
         document.offset(Position(row["range"][side]["line"], row["range"][side]["character"]), "utf-16")

@@ -38,7 +38,7 @@ MUTATIONS: dict[tuple[str, str], Mutation] = {}
 """By language and kind."""
 
 
-def mutation(kind: str, *languages: str) -> Callable[[Mutation], Mutation]:
+def register_mutation(kind: str, *languages: str) -> Callable[[Mutation], Mutation]:
     """Register a function as the mutation of a kind in these languages."""
 
     def register(function: Mutation) -> Mutation:
@@ -49,8 +49,8 @@ def mutation(kind: str, *languages: str) -> Callable[[Mutation], Mutation]:
     return register
 
 
-def kinds(language: str) -> list[str]:
-    """The kinds of fault that can be made in a language."""
+def list_kinds(language: str) -> list[str]:
+    """Return the kinds of fault that can be made in a language."""
     from benchmarks.one_fault import mutations  # noqa: F401 (fills the registry)
 
     return [kind for known, kind in MUTATIONS if known == language]

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.one_fault.attempts import Attempt, attempt, without_model
+from benchmarks.one_fault.attempts import Attempt, attempt, remove_model
 from benchmarks.one_fault.case import Case
 from benchmarks.one_fault.client import Session
 from benchmarks.one_fault.scorer import score
@@ -36,7 +36,7 @@ class Options:
 
 
 def run(cases: Sequence[Case], options: Options) -> list[Row]:
-    """The rows of all cases."""
+    """Run all cases, and return their rows."""
     return asyncio.run(_run(cases, options))
 
 
@@ -45,10 +45,10 @@ async def _run(cases: Sequence[Case], options: Options) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="one-fault-") as name:
         folder = Path(name).resolve()
         if not options.model:
-            without_model(folder)
-        async with _attempts(folder, options) as ask:
+            remove_model(folder)
+        async with _open_attempts(folder, options) as ask:
             for number, case in enumerate(cases, 1):
-                rows.append(_row(case, await ask(case), options))
+                rows.append(_make_row(case, await ask(case), options))
                 _write(rows[-1], options.out, new=number == 1)
                 if number % 25 == 0:
                     print(f"{number} of {len(cases)}", file=sys.stderr, flush=True)
@@ -56,7 +56,7 @@ async def _run(cases: Sequence[Case], options: Options) -> list[Row]:
 
 
 @asynccontextmanager
-async def _attempts(folder: Path, options: Options) -> AsyncGenerator[Callable[[Case], Awaitable[Attempt]]]:
+async def _open_attempts(folder: Path, options: Options) -> AsyncGenerator[Callable[[Case], Awaitable[Attempt]]]:
     work = folder / "work"
     work.mkdir()
     if options.lsp:
@@ -79,7 +79,7 @@ async def _attempts(folder: Path, options: Options) -> AsyncGenerator[Callable[[
     yield ask
 
 
-def _row(case: Case, found: Attempt, options: Options) -> Row:
+def _make_row(case: Case, found: Attempt, options: Options) -> Row:
     text = case.truth if options.stale else case.text
     changed = found.proposed is not None and found.proposed != text
     result = ("edited" if changed else "none") if options.stale else options.score(case, found.proposed)
@@ -88,12 +88,12 @@ def _row(case: Case, found: Attempt, options: Options) -> Row:
     row: Row = {"id": case.id, "part": case.part, "language": case.language, "kind": case.kind, "result": result}
     row |= {"ms": round(found.ms, 1), "asked_model": asked, "reason": found.reason, "facts": case.facts}
     row["diagnostic"] = asdict(found.diagnostic) if found.diagnostic else None
-    row["proposed"] = _diff(text, found.proposed) if changed and found.proposed is not None else ""
-    row["wanted"] = "" if options.stale else _diff(text, case.truth)
+    row["proposed"] = _make_diff(text, found.proposed) if changed and found.proposed is not None else ""
+    row["wanted"] = "" if options.stale else _make_diff(text, case.truth)
     return row
 
 
-def _diff(before: str, after: str) -> str:
+def _make_diff(before: str, after: str) -> str:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
     return "\n".join(list(lines)[2:])
 

@@ -29,29 +29,33 @@ REQUIRE = re.compile(r"require(_relative)?\s*\(?\s*['\"]")
 
 
 def score(case: Case, proposed: str | None) -> Result:
-    """`proposed` is the text as it would be with the edit; None where no edit was proposed."""
+    """Return the result of a proposed text, which is None if no edit was proposed."""
     if proposed is None:
         return "none"
-    if _trimmed(proposed) == _trimmed(case.truth):
+    if _trim_lines(proposed) == _trim_lines(case.truth):
         return "right"
-    return "equivalent" if _normal_form(case.language, proposed) == _normal_form(case.language, case.truth) else "wrong"
+    return (
+        "equivalent"
+        if _normalize_text(case.language, proposed) == _normalize_text(case.language, case.truth)
+        else "wrong"
+    )
 
 
-def _trimmed(text: str) -> list[str]:
-    """The lines without white space at their ends, and none at the end of the text."""
+def _trim_lines(text: str) -> list[str]:
+    """Return the lines without white space at their ends, and without empty lines at the end."""
     return [line.rstrip() for line in text.rstrip().split("\n")]
 
 
-def _normal_form(language: str, text: str) -> object:
+def _normalize_text(language: str, text: str) -> object:
     """Return a form that is the same for equivalent texts."""
     code = Code(language, text.encode())
     if code.broken:
         # of a broken text nothing can be said but itself
         return text
-    return _python(code, text) if language == "python" else _tokens(code)
+    return _normalize_python(code, text) if language == "python" else _normalize_tokens(code)
 
 
-def _python(code: Code, text: str) -> object:
+def _normalize_python(code: Code, text: str) -> object:
     tree = ast.parse(text)
     imports: list[tuple[object, ...]] = []
 
@@ -67,23 +71,23 @@ def _python(code: Code, text: str) -> object:
     return rest, sorted(imports, key=str), comments
 
 
-def _tokens(code: Code) -> object:
+def _normalize_tokens(code: Code) -> object:
     imports, rest = list[tuple[str, ...]](), list[str]()
     waiting = [code.root]
     while waiting:
         item = waiting.pop()
         if _is_import(item):
-            imports += _imported(item)
-        elif item.children and not _literal(item):
+            imports += _list_imports(item)
+        elif item.children and not _is_plain_string(item):
             waiting += reversed(item.children)
         elif item.type in (",", ";") and item.parent and item.parent.type in TYPE_BODIES:
             rest.append(";")
         elif item.end > item.start:
-            rest.append(_unquoted(item.text) if _literal(item) else item.text.strip())
+            rest.append(_remove_quotes(item.text) if _is_plain_string(item) else item.text.strip())
     return [token for token in rest if token], sorted(imports)
 
 
-def _literal(item: Item) -> bool:
+def _is_plain_string(item: Item) -> bool:
     return (
         "string" in item.type
         and item.text[:1] in "'\""
@@ -91,7 +95,7 @@ def _literal(item: Item) -> bool:
     )
 
 
-def _unquoted(text: str) -> str:
+def _remove_quotes(text: str) -> str:
     inner = text[1:-1]
     return f'"{inner}"' if text[:1] == text[-1:] and not {"'", '"', "\\"} & set(inner) else text
 
@@ -107,19 +111,19 @@ def _is_import(item: Item) -> bool:
     )
 
 
-def _imported(item: Item) -> list[tuple[str, ...]]:
-    """Each thing a statement imports, with where it is from: `{ a, b }` is two."""
+def _list_imports(item: Item) -> list[tuple[str, ...]]:
+    """Return each imported name with its source: `{ a, b }` are two."""
     listed = [
         one for one in item.walk() if one.type in ("named_imports", "object_pattern", "import_spec_list", "use_list")
     ]
     around = item.text
     if not listed:
         specs = [one.text for one in item.walk() if one.type == "import_spec"]
-        return [(_spaceless(one),) for one in specs or [around]]
-    names = [_spaceless(one.text) for one in listed[0].named()]
-    frame = _spaceless(around.replace(listed[0].text, "{}"))
+        return [(_remove_spaces(one),) for one in specs or [around]]
+    names = [_remove_spaces(one.text) for one in listed[0].named()]
+    frame = _remove_spaces(around.replace(listed[0].text, "{}"))
     return [(frame, name) for name in names]
 
 
-def _spaceless(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     return re.sub(r"[\s;]+", "", text).replace('"', "'")

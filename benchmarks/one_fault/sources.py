@@ -59,14 +59,14 @@ class Source:
     data: bytes
 
 
-def roots() -> list[Path]:
-    """The folders to search besides the machine itself."""
+def read_roots() -> list[Path]:
+    """Return the additional folders to search."""
     return [Path(one) for one in os.environ.get(VARIABLE, "").split(os.pathsep) if one]
 
 
-def sources(language: str, rng: Random) -> Iterator[Source]:
-    """Files of a language in an order that goes round the projects, the same for the same sources and seed."""
-    waiting = [(name, rng.sample(files, len(files))) for name, files in sorted(_projects(language).items())]
+def find_sources(language: str, rng: Random) -> Iterator[Source]:
+    """Yield files of a language, one project after another; equal seeds give equal orders."""
+    waiting = [(name, rng.sample(files, len(files))) for name, files in sorted(_find_projects(language).items())]
     rng.shuffle(waiting)
     seen: set[bytes] = set()
     while waiting:
@@ -82,23 +82,23 @@ def sources(language: str, rng: Random) -> Iterator[Source]:
 
 def count_files(language: str) -> dict[str, int]:
     """Return the number of files of each project, of any length."""
-    return {name: len(files) for name, files in sorted(_projects(language).items())}
+    return {name: len(files) for name, files in sorted(_find_projects(language).items())}
 
 
 File = tuple[Path, str]
 """A file, or an archive and the name in it."""
 
 
-def _projects(language: str) -> dict[str, list[File]]:
+def _find_projects(language: str) -> dict[str, list[File]]:
     projects: dict[str, list[File]] = {}
-    for name, folder in _folders(language):
-        files = _archived(folder, language) if folder.suffix == ".zip" else _files(folder, SUFFIXES[language])
+    for name, folder in _find_folders(language):
+        files = _read_archive(folder, language) if folder.suffix == ".zip" else _find_files(folder, SUFFIXES[language])
         for project, file in files:
             projects.setdefault(f"{name}/{project}" if project else name, []).append(file)
     return projects
 
 
-def _folders(language: str) -> Iterator[tuple[str, Path]]:
+def _find_folders(language: str) -> Iterator[tuple[str, Path]]:
     if language == "python":
         yield "python", Path(sysconfig.get_path("stdlib"))
         for folder in sorted(Path(sysconfig.get_path("purelib")).iterdir()):
@@ -106,7 +106,7 @@ def _folders(language: str) -> Iterator[tuple[str, Path]]:
                 yield folder.name, folder
         return
     paths: set[Path] = set()
-    for root in (Path("/"), *roots()):
+    for root in (Path("/"), *read_roots()):
         for place in PLACES[language]:
             if place.startswith("*") and root == Path("/"):
                 continue
@@ -116,7 +116,7 @@ def _folders(language: str) -> Iterator[tuple[str, Path]]:
                     yield folder.parent.name if folder.name in ("package", "src.zip") else folder.name, folder
 
 
-def _files(folder: Path, suffix: str) -> Iterator[tuple[str, File]]:
+def _find_files(folder: Path, suffix: str) -> Iterator[tuple[str, File]]:
     for here, folders, names in os.walk(folder):
         inside = Path(here).relative_to(folder)
         folders[:] = sorted(one for one in folders if one != "site-packages" and not BUILT.search(str(inside / one)))
@@ -125,23 +125,23 @@ def _files(folder: Path, suffix: str) -> Iterator[tuple[str, File]]:
                 yield "", (Path(here) / name, "")
 
 
-def _archived(archive: Path, language: str) -> Iterator[tuple[str, File]]:
-    for name in sorted(_opened(archive).namelist()):
+def _read_archive(archive: Path, language: str) -> Iterator[tuple[str, File]]:
+    for name in sorted(_open_archive(archive).namelist()):
         module = name.partition("/")[0]
         if name.endswith(SUFFIXES[language]) and module in JDK:
             yield module, (archive, name)
 
 
 @cache
-def _opened(archive: Path) -> zipfile.ZipFile:
+def _open_archive(archive: Path) -> zipfile.ZipFile:
     # to read the list of its files takes as long as to read some hundreds of them
     return zipfile.ZipFile(archive)
 
 
 def _read(project: str, file: File) -> Source | None:
-    """A file of a size that people write, in a text that can be read; else None."""
+    """Read a file of an ordinary size, or return None if it cannot be read."""
     where, inside = file
-    data = _opened(where).read(inside) if inside else where.read_bytes()
+    data = _open_archive(where).read(inside) if inside else where.read_bytes()
     lines = data.split(b"\n")
     if len(lines) not in LINES or max(map(len, lines)) > WIDEST or GENERATED.search(data):
         return None

@@ -8,7 +8,7 @@ SHORTEST = 4
 """Characters of a name that is misspelt."""
 
 
-def _neighbour(letter: str, rng: Random) -> str:
+def _choose_neighbour_key(letter: str, rng: Random) -> str:
     for row in ROWS:
         if (at := row.find(letter.lower())) >= 0:
             near = row[max(at - 1, 0) : at] + row[at + 1 : at + 2]
@@ -18,7 +18,7 @@ def _neighbour(letter: str, rng: Random) -> str:
 
 
 def misspell(name: str, rng: Random) -> str:
-    """The name with one slip; the name itself where the slip changed nothing."""
+    """Return a name with one typing error, or the name itself if the error changed no letter."""
     at = rng.randrange(1, len(name) - 1)
     slip = rng.choices(("swap", "drop", "double", "key", "plural", "underscore"), (30, 25, 15, 15, 8, 7))[0]
     if slip == "swap":
@@ -26,7 +26,7 @@ def misspell(name: str, rng: Random) -> str:
     if slip == "double":
         return name[: at + 1] + name[at:]
     if slip == "key":
-        return name[:at] + _neighbour(name[at], rng) + name[at + 1 :]
+        return name[:at] + _choose_neighbour_key(name[at], rng) + name[at + 1 :]
     if slip == "plural":
         return name[:-1] if name.endswith("s") else name + "s"
     if slip == "underscore" and "_" in name.strip("_"):
@@ -36,7 +36,7 @@ def misspell(name: str, rng: Random) -> str:
 
 
 def recase(name: str, rng: Random) -> str:
-    """The name in a case that people mix up with its own; the name itself where there is none."""
+    """Return a name in a case that people confuse with its own, or the name itself."""
     ways = [name[0].swapcase() + name[1:], name.lower()]
     if "_" in name.strip("_"):
         ways.append(re.sub(r"(?<=[a-zA-Z0-9])_([a-z0-9])", lambda m: m[1].upper(), name))
@@ -46,8 +46,8 @@ def recase(name: str, rng: Random) -> str:
     return rng.choice(sorted(set(ways) - {name}) or [name])
 
 
-def distance(one: str, other: str) -> int:
-    """Damerau-Levenshtein (optimal string alignment)."""
+def edit_distance(one: str, other: str) -> int:
+    """Return the Damerau-Levenshtein distance (optimal string alignment)."""
     rows = [list(range(len(other) + 1))]
     for i, a in enumerate(one, 1):
         row = [i]

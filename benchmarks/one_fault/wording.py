@@ -22,7 +22,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is not known. `owner` is the type it is looked up in, `receiver` the expression before the dot."""
+    """An unknown name. `owner` is the type with the missing member, `receiver` the expression before the dot."""
 
     text: str
     truth: str
@@ -35,7 +35,7 @@ class Name:
 Say = Callable[[Name, Random], Wording]
 
 
-def _ts(plain: str, hinted: str, message: str) -> Say:
+def _say_in_typescript(plain: str, hinted: str, message: str) -> Say:
     def say(name: Name, rng: Random) -> Wording:
         text = message.format(x=name.text, owner=name.owner)
         if rng.random() < HINT_SHARE:
@@ -45,19 +45,19 @@ def _ts(plain: str, hinted: str, message: str) -> Say:
     return say
 
 
-def _one(source: str, code: str, message: str) -> Say:
+def _say_in_one_form(source: str, code: str, message: str) -> Say:
     def say(name: Name, rng: Random) -> Wording:
         return Wording(source, code, message.format(x=name.text, owner=name.owner, arguments=name.arguments))
 
     return say
 
 
-_TS_NAME = _ts("2304", "2552", "Cannot find name '{x}'.")
-_TS_MEMBER = _ts("2339", "2551", "Property '{x}' does not exist on type '{owner}'.")
-_ESLINT = _one("eslint", "no-undef", "'{x}' is not defined.")
+_TS_NAME = _say_in_typescript("2304", "2552", "Cannot find name '{x}'.")
+_TS_MEMBER = _say_in_typescript("2339", "2551", "Property '{x}' does not exist on type '{owner}'.")
+_ESLINT = _say_in_one_form("eslint", "no-undef", "'{x}' is not defined.")
 
 
-def _javascript(name: Name, rng: Random) -> Wording:
+def _say_in_javascript(name: Name, rng: Random) -> Wording:
     return (_TS_NAME if rng.random() < 0.5 else _ESLINT)(name, rng)
 
 
@@ -72,7 +72,7 @@ def _go_package(name: Name, rng: Random) -> Wording:
     return Wording("compiler", "UndeclaredImportedName", f"undefined: {name.receiver}.{name.text}")
 
 
-def _rust(code: str, message: str) -> Say:
+def _say_in_rust(code: str, message: str) -> Say:
     def say(name: Name, rng: Random) -> Wording:
         label = "\nnot found in this scope" if rng.random() < 0.3 else ""
         return Wording("rustc", code, f"{message.format(x=name.text)}{label}")
@@ -80,27 +80,27 @@ def _rust(code: str, message: str) -> Say:
     return say
 
 
-def _rust_member(name: Name, rng: Random) -> Wording:
+def _say_rust_member(name: Name, rng: Random) -> Wording:
     if name.called:
         said = f"no method named `{name.text}` found for {name.owner} in the current scope"
         return Wording("rustc", "E0599", said)
     return Wording("rustc", "E0609", f"no field `{name.text}` on type `{name.owner.partition('`')[2].rstrip('`')}`")
 
 
-def _java_member(name: Name, rng: Random) -> Wording:
+def _say_java_member(name: Name, rng: Random) -> Wording:
     if name.called:
         said = f"The method {name.text}({name.arguments}) is undefined for the type {name.owner}"
         return Wording("Java", "67108964", said)
     return Wording("Java", "33554502", f"{name.text} cannot be resolved or is not a field")
 
 
-def _php_member(name: Name, rng: Random) -> Wording:
+def _say_php_member(name: Name, rng: Random) -> Wording:
     if name.called:
         return Wording("intelephense", "P1013", f"Undefined method '{name.text}'.")
     return Wording("intelephense", "P1014", f"Undefined property '${name.text}'.")
 
 
-def _ruby(name: Name, rng: Random) -> Wording:
+def _say_in_ruby(name: Name, rng: Random) -> Wording:
     where = f"an instance of {name.owner}" if name.owner else "main"
     if name.text[0].isupper() and not name.called:
         return Wording("ruby", "NameError", f"uninitialized constant {name.text}")
@@ -109,13 +109,13 @@ def _ruby(name: Name, rng: Random) -> Wording:
     return Wording("ruby", "NameError", f"undefined local variable or method '{name.text}' for {where}")
 
 
-def _ruby_member(name: Name, rng: Random) -> Wording:
+def _say_ruby_member(name: Name, rng: Random) -> Wording:
     if rng.random() < 0.5:
         return Wording("steep", "Ruby::NoMethod", f"Type `::{name.owner}` does not have method `{name.text}`")
     return Wording("ruby", "NoMethodError", f"undefined method '{name.text}' for an instance of {name.owner}")
 
 
-def _ruby_type(name: Name, rng: Random) -> Wording:
+def _say_ruby_type(name: Name, rng: Random) -> Wording:
     if rng.random() < 0.5:
         return Wording(
             "steep", "Ruby::UnknownConstant", f"Cannot find the declaration of constant: `{name.text}`", "warning"
@@ -123,30 +123,30 @@ def _ruby_type(name: Name, rng: Random) -> Wording:
     return Wording("ruby", "NameError", f"uninitialized constant {name.text}")
 
 
-_CS0103 = _one("csharp", "CS0103", "The name '{x}' does not exist in the current context")
+_CS0103 = _say_in_one_form("csharp", "CS0103", "The name '{x}' does not exist in the current context")
 
 VARIABLE: dict[str, Say] = {
-    "javascript": _javascript,
+    "javascript": _say_in_javascript,
     "typescript": _TS_NAME,
-    "go": _one("compiler", "UndeclaredName", "undefined: {x}"),
-    "rust": _rust("E0425", "cannot find value `{x}` in this scope"),
-    "java": _one("Java", "33554515", "{x} cannot be resolved to a variable"),
+    "go": _say_in_one_form("compiler", "UndeclaredName", "undefined: {x}"),
+    "rust": _say_in_rust("E0425", "cannot find value `{x}` in this scope"),
+    "java": _say_in_one_form("Java", "33554515", "{x} cannot be resolved to a variable"),
     "csharp": _CS0103,
-    "php": _one("intelephense", "P1008", "Undefined variable '{x}'."),
-    "ruby": _ruby,
+    "php": _say_in_one_form("intelephense", "P1008", "Undefined variable '{x}'."),
+    "ruby": _say_in_ruby,
 }
 FUNCTION: dict[str, Say] = VARIABLE | {
-    "rust": _rust("E0425", "cannot find function `{x}` in this scope"),
-    "java": _java_member,
-    "php": _one("intelephense", "P1010", "Undefined function '{x}'."),
+    "rust": _say_in_rust("E0425", "cannot find function `{x}` in this scope"),
+    "java": _say_java_member,
+    "php": _say_in_one_form("intelephense", "P1010", "Undefined function '{x}'."),
 }
 TYPE: dict[str, Say] = {
-    "javascript": _javascript,
+    "javascript": _say_in_javascript,
     "typescript": _TS_NAME,
     "go": VARIABLE["go"],
-    "rust": _rust("E0412", "cannot find type `{x}` in this scope"),
-    "java": _one("Java", "16777218", "{x} cannot be resolved to a type"),
-    "csharp": _one(
+    "rust": _say_in_rust("E0412", "cannot find type `{x}` in this scope"),
+    "java": _say_in_one_form("Java", "16777218", "{x} cannot be resolved to a type"),
+    "csharp": _say_in_one_form(
         "csharp",
         "CS0246",
         (
@@ -154,29 +154,29 @@ TYPE: dict[str, Say] = {
             "reference?)"
         ),
     ),
-    "php": _one("intelephense", "P1009", "Undefined type '{owner}{x}'."),
-    "ruby": _ruby_type,
+    "php": _say_in_one_form("intelephense", "P1009", "Undefined type '{owner}{x}'."),
+    "ruby": _say_ruby_type,
 }
 MEMBER: dict[str, Say] = {
     "javascript": _TS_MEMBER,
     "typescript": _TS_MEMBER,
     "go": _go_member,
-    "rust": _rust_member,
-    "java": _java_member,
-    "csharp": _one(
+    "rust": _say_rust_member,
+    "java": _say_java_member,
+    "csharp": _say_in_one_form(
         "csharp",
         "CS1061",
         "'{owner}' does not contain a definition for '{x}' and no accessible extension method '{x}' accepting a first "
         "argument of type '{owner}' could be found (are you missing a using directive or an assembly reference?)",
     ),
-    "php": _php_member,
-    "ruby": _ruby_member,
+    "php": _say_php_member,
+    "ruby": _say_ruby_member,
 }
 PACKAGE: dict[str, Say] = {"go": _go_package}
-JAVA_QUALIFIER = _one("Java", "570425394", "{x} cannot be resolved")
-RUST_TRAIT = _one("rustc", "E0405", "cannot find trait `{x}` in this scope")
-RUST_MODULE = _one("rustc", "E0433", "failed to resolve: use of undeclared crate or module `{x}`")
-RUST_PATH = _one("rustc", "E0433", "failed to resolve: use of undeclared type `{x}`")
+JAVA_QUALIFIER = _say_in_one_form("Java", "570425394", "{x} cannot be resolved")
+RUST_TRAIT = _say_in_one_form("rustc", "E0405", "cannot find trait `{x}` in this scope")
+RUST_MODULE = _say_in_one_form("rustc", "E0433", "failed to resolve: use of undeclared crate or module `{x}`")
+RUST_PATH = _say_in_one_form("rustc", "E0433", "failed to resolve: use of undeclared type `{x}`")
 
 UNUSED_VARIABLE: dict[str, list[Wording]] = {
     "javascript": [

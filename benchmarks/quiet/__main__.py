@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.quiet.figures import HEAD, Figures
-from benchmarks.quiet.scenarios import HALVES, Half, of
+from benchmarks.quiet.scenarios import HALVES, Half, read_scenarios
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.trigger_policy import MIN_PROBABILITY, TriggerPolicy
 from lsp_harness.config.load import load
@@ -92,7 +92,7 @@ def main() -> None:
     config, _ = load()
     halves: list[Half] = [args.half] if args.half else list(HALVES)
     for half in halves:
-        outcomes = asyncio.run(run(of(half), config))
+        outcomes = asyncio.run(run(read_scenarios(half), config))
         if args.out:
             with args.out.open("a") as out:
                 out.writelines(json.dumps({"half": half, **asdict(outcome)}) + "\n" for outcome in outcomes)

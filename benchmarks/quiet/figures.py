@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts of scenarios: the first word is what should be, the second what was."""
+    """Counts of scenarios: the first word is the right answer, the second the given one."""
 
     silent_silent: int = 0
     silent_shown: int = 0
@@ -15,18 +15,24 @@ class Figures:
 
     @classmethod
     def of(cls, outcomes: Iterable[tuple[bool, bool]]) -> "Figures":
-        """From pairs: whether it should have been silent, and whether it was."""
+        """Count pairs of whether silence was right, and whether it was chosen."""
         pairs = list(outcomes)
         return cls(*(pairs.count((a, b)) for a in (True, False) for b in (True, False)))
 
     def row(self) -> str:
-        silence = (_share(self.silent_silent, self.shown_silent), _share(self.silent_silent, self.silent_shown))
-        showing = (_share(self.shown_shown, self.silent_shown), _share(self.shown_shown, self.shown_silent))
+        silence = (
+            _share_of_right(self.silent_silent, self.shown_silent),
+            _share_of_right(self.silent_silent, self.silent_shown),
+        )
+        showing = (
+            _share_of_right(self.shown_shown, self.silent_shown),
+            _share_of_right(self.shown_shown, self.shown_silent),
+        )
         return " | ".join(f"{value:.2f}" for value in (*silence, *showing))
 
 
 HEAD = "silent: precision | recall | suggested: precision | recall"
 
 
-def _share(right: int, wrong: int) -> float:
+def _share_of_right(right: int, wrong: int) -> float:
     return right / (right + wrong) if right + wrong else 0.0

@@ -10,5 +10,5 @@ HALVES: tuple[Half, ...] = get_args(Half)
 FOLDER = Path(__file__).parent
 
 
-def of(half: Half) -> list[Scenario]:
+def read_scenarios(half: Half) -> list[Scenario]:
     return [scenario for file in sorted((FOLDER / half).glob("*.txt")) for scenario in read(file)]

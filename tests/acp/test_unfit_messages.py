@@ -113,7 +113,7 @@ class RawEditor:
 
 
 @asynccontextmanager
-async def raw_editor(editor: Editor, *replies: Any) -> AsyncGenerator[RawEditor]:
+async def start_raw_editor(editor: Editor, *replies: Any) -> AsyncGenerator[RawEditor]:
     """Start the agent, and yield a client after its handshake. The agent must live until the end."""
     editor.script(*replies)
     environment = {**os.environ, "LSP_HARNESS_HOME": str(editor.home)}
@@ -186,7 +186,7 @@ IGNORED = (
 
 
 async def test_a_line_that_is_no_message_is_answered_once_and_sessions_go_on(editor: Editor):
-    async with raw_editor(editor, "It is an area.") as raw:
+    async with start_raw_editor(editor, "It is an area.") as raw:
         session = await raw.open()
         for line in IGNORED:
             await raw.write(line)
@@ -224,8 +224,8 @@ UNFIT = (
 )
 
 
-async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
-    async with raw_editor(editor, CHANGE, "Done.") as raw:
+async def test_an_invalid_answer_to_a_question_denies(editor: Editor):
+    async with start_raw_editor(editor, CHANGE, "Done.") as raw:
         for unfit in UNFIT:
             turn = await raw.prompt(await raw.open())
             question = await raw.next_question()
@@ -241,8 +241,8 @@ async def test_an_answer_that_does_not_fit_counts_as_no(editor: Editor):
             assert (editor.root / "geo.py").read_text() == GEO, unfit
 
 
-async def test_an_editor_that_is_gone_is_no_bug(editor: Editor):
-    async with raw_editor(editor, CHANGE, "Done.") as raw:
+async def test_a_closed_editor_is_not_reported_as_an_internal_error(editor: Editor):
+    async with start_raw_editor(editor, CHANGE, "Done.") as raw:
         await raw.prompt(await raw.open())
         await raw.next_question()
         raw.leave()
@@ -256,7 +256,7 @@ def _allow() -> Json:
 
 @pytest.mark.parametrize("unfit", [{"result": {}}, {"result": 5}, {"error": "x"}, {}, {"result": {"content": []}}])
 async def test_a_text_that_the_editor_does_not_give_is_that_of_the_disk(editor: Editor, unfit: Json):
-    async with raw_editor(editor, "Seen.") as raw:
+    async with start_raw_editor(editor, "Seen.") as raw:
         raw.files = unfit
         link = {"type": "resource_link", "uri": (editor.root / "geo.py").as_uri(), "name": "geo.py"}
         [answer] = await raw.wait_for(await raw.prompt(await raw.open(), {"type": "text", "text": "see"}, link))
@@ -264,7 +264,7 @@ async def test_a_text_that_the_editor_does_not_give_is_that_of_the_disk(editor: 
 
 
 async def test_a_turn_that_waits_for_a_text_of_the_editor_can_be_stopped(editor: Editor):
-    async with raw_editor(editor, "Seen.") as raw:
+    async with start_raw_editor(editor, "Seen.") as raw:
         session = await raw.open()
         link = {"type": "resource_link", "uri": (editor.root / "geo.py").as_uri(), "name": "geo.py"}
         turn = await raw.prompt(session, {"type": "text", "text": "see"}, link)
@@ -280,16 +280,16 @@ async def test_half_a_character_is_replaced_in_both_directions(editor: Editor):
     (editor.root / os.fsdecode(b"caf\xe9.py")).write_text("x = 1\n")
     listing = call_text("glob", pattern="*.py")
     reading = call_text("read", path=os.fsdecode(b"caf\xe9.py"))
-    async with raw_editor(editor, listing, reading, "half \ud83d of it") as raw:
+    async with start_raw_editor(editor, listing, reading, "half \ud83d of it") as raw:
         turn = await raw.prompt(await raw.open(), {"type": "text", "text": "go \ud83d"})
         [answer] = await raw.wait_for(turn)
     assert answer["result"]["stopReason"] == "end_turn"
     assert raw.text == "half \ufffd of it"
 
 
-async def test_the_editor_is_told_about_servers_of_its_own_that_do_not_start(editor: Editor):
+async def test_the_editor_learns_which_of_its_servers_did_not_start(editor: Editor):
     broken: Json = {"name": "tracker", "command": "/does/not/exist", "args": [], "env": []}
-    async with raw_editor(editor, "Done.", "Again.") as raw:
+    async with start_raw_editor(editor, "Done.", "Again.") as raw:
         session = await raw.open(mcpServers=[broken])
         await raw.wait_for(await raw.prompt(session))
         await raw.wait_for(await raw.prompt(session))
@@ -303,7 +303,7 @@ async def test_each_of_many_random_messages_is_answered_once(editor: Editor):
     choose, ids = random.Random(20_261_130), list[str]()
     values: list[Any] = [None, True, -1, 1.5, "", "\0", "/", [], {}, [{}], "\ud83d", "x" * 5000, "file:///%00", [[]]]
     methods = ["session/new", "session/load", "session/list", "session/prompt", "session/set_mode", "session/fork"]
-    async with raw_editor(editor, "Done.") as raw:
+    async with start_raw_editor(editor, "Done.") as raw:
         session = await raw.open()
         fit: Json = {"sessionId": session, "cwd": str(editor.root), "mcpServers": [], "modeId": "ask"}
         for _ in range(150):
@@ -332,7 +332,7 @@ class Outlet:
         """Do nothing."""
 
 
-async def test_a_value_that_json_cannot_express_is_sent_as_one_that_it_can():
+async def test_a_value_that_json_cannot_express_is_replaced():
     outlet: Any = Outlet()
     pipe = MessagePipe(asyncio.StreamReader(), outlet)
     await pipe.send({"method": "m", "params": {"a": float("nan"), "b": "\ud83d", "c": [float("inf"), {1: 2}]}})

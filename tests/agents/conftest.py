@@ -1,4 +1,4 @@
-"""Agents work in the folder of a harness."""
+"""Fixtures for agents that work in the folder of a harness."""
 
 from tests.harness.conftest import bench, ruff
 

@@ -1,4 +1,4 @@
-"""Real agents of a client: their worktrees are made and reviewed by themselves, and their folders are watched."""
+"""Tests of the worktrees of real agents, which are made and reviewed automatically, and of watched folders."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -13,21 +13,23 @@ from lsp_harness.runtime.agent import Agent
 from lsp_harness.runtime.agent_errors import AgentError, InvalidSpec
 from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, Bed, git
+from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, AgentWorkspace, git
 from tests.harness.bench import QUICK
 
 DEADLINE_S = 60.0
 
 
 @pytest.fixture
-async def bed(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Bed]:
+async def agent_workspace(
+    tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[AgentWorkspace]:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    bed = Bed(tmp_path / "w", ruff)
+    bed = AgentWorkspace(tmp_path / "w", ruff)
     yield bed
     await bed.bench.harness.aclose()
 
 
-def agents_of(bed: Bed) -> AgentVerbs:
+def agents_of(bed: AgentWorkspace) -> AgentVerbs:
     return bed.agents
 
 
@@ -46,44 +48,44 @@ async def start(verbs: AgentVerbs, spec: AgentSpec) -> Agent:
     return agent
 
 
-def command(text: str) -> str:
+def make_writing_command(text: str) -> str:
     escaped = text.replace("\n", "\\n")
     return f"printf '{escaped}' > shape.py"
 
 
-async def test_an_agent_edits_its_worktree_and_its_verdict_comes_by_itself(bed: Bed):
-    verbs = agents_of(bed)
-    agent = await start(verbs, AgentSpec("shell", bed.folder, isolation="worktree"))
-    assert agent.spec.workdir != bed.folder
+async def test_an_edit_in_a_worktree_gets_a_verdict_without_a_request(agent_workspace: AgentWorkspace):
+    verbs = agents_of(agent_workspace)
+    agent = await start(verbs, AgentSpec("shell", agent_workspace.folder, isolation="worktree"))
+    assert agent.spec.workdir != agent_workspace.folder
     seq = verbs.feed.last_seq
-    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(UNDEFINED), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     assert (verdict["passed"], verdict["agent"]["id"]) == (False, agent.id)
     assert "F821" in verdict["findings"][0]
-    assert bed.text == GOOD
+    assert agent_workspace.text == GOOD
     seq = verbs.feed.last_seq
-    await agent.send(command(BETTER), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(BETTER), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     await agent.stop()
     await verbs.changes.worktrees.apply(agent.id, verdict["reviewId"])
-    assert bed.text == BETTER
+    assert agent_workspace.text == BETTER
     await verbs.changes.worktrees.undo(agent.id)
-    assert bed.text == GOOD
+    assert agent_workspace.text == GOOD
     await verbs.changes.worktrees.discard(agent.id)
-    assert git(bed.folder, "branch", "--list") == "* main"
+    assert git(agent_workspace.folder, "branch", "--list") == "* main"
 
 
-async def test_an_agent_in_the_folder_of_the_user_is_watched(bed: Bed):
-    verbs = agents_of(bed)
-    agent = await start(verbs, AgentSpec("shell", bed.folder))
+async def test_an_agent_in_the_folder_of_the_user_is_watched(agent_workspace: AgentWorkspace):
+    verbs = agents_of(agent_workspace)
+    agent = await start(verbs, AgentSpec("shell", agent_workspace.folder))
     seq = verbs.feed.last_seq
-    await agent.send(command(UNDEFINED), timeout_s=DEADLINE_S)
+    await agent.send(make_writing_command(UNDEFINED), timeout_s=DEADLINE_S)
     verdict = await wait_for_verdict(verbs, seq)
     assert (verdict["isApplied"], verdict["passed"]) == (True, False)
 
 
-async def test_nothing_is_prepared_for_an_agent_that_is_refused(bed: Bed, tmp_path: Path):
-    verbs = agents_of(bed)
+async def test_no_worktree_is_made_for_a_refused_agent(agent_workspace: AgentWorkspace, tmp_path: Path):
+    verbs = agents_of(agent_workspace)
     outside = tmp_path / "outside"
     outside.mkdir()
     git(outside, "init", "-q")
@@ -91,20 +93,24 @@ async def test_nothing_is_prepared_for_an_agent_that_is_refused(bed: Bed, tmp_pa
     with pytest.raises(InvalidSpec, match="not in an allowed folder"):
         await verbs.spawn(AgentSpec("shell", outside, isolation="worktree"))
     with pytest.raises(AgentError):
-        await verbs.spawn(AgentSpec("no-such-agent", bed.folder, isolation="worktree"))
-    for folder in (outside, bed.folder):
+        await verbs.spawn(AgentSpec("no-such-agent", agent_workspace.folder, isolation="worktree"))
+    for folder in (outside, agent_workspace.folder):
         assert len(git(folder, "worktree", "list").splitlines()) == 1
         assert "lsp-harness" not in git(folder, "branch", "--list")
 
 
-async def test_an_agent_may_edit_its_worktree_and_nothing_else_of_ours(bed: Bed):
-    worktrees = agents_of(bed).changes.worktrees
-    spec = await worktrees.isolate(AgentSpec("shell", bed.folder, isolation="worktree"))
+async def test_an_agent_may_edit_only_its_worktree(agent_workspace: AgentWorkspace):
+    worktrees = agents_of(agent_workspace).changes.worktrees
+    spec = await worktrees.isolate(AgentSpec("shell", agent_workspace.folder, isolation="worktree"))
     policy, _ = make_policy(QUICK, [spec.workdir])
     assert policy.protected.edit_problem(spec.workdir / "shape.py")
     adapted = worktrees.adapt_policy(policy, spec.workdir).protected
     assert adapted.edit_problem(spec.workdir / "shape.py") == ""
     assert adapted.edit_problem(spec.workdir / ".git")
-    for other in (worktrees.folder / "other/shape.py", worktrees.folder.parent / "x", bed.folder / "shape.py"):
+    for other in (
+        worktrees.folder / "other/shape.py",
+        worktrees.folder.parent / "x",
+        agent_workspace.folder / "shape.py",
+    ):
         assert adapted.edit_problem(other)
     await worktrees.abandon(spec)

@@ -22,7 +22,7 @@ from lsp_harness.runtime.connection import AgentQuestion, QuestionAnswer
 
 
 class StubAgent:
-    """An agent that asks. It never changes its state."""
+    """An agent that asks for permissions and never changes its state."""
 
     def __init__(self, folder: Path) -> None:
         self.id, self.spec = "AGENT", AgentSpec("claude", folder)
@@ -34,7 +34,7 @@ class StubAgent:
 
 
 class GateBench:
-    """A gate with the settings of a test."""
+    """A permission gate with the settings of a test."""
 
     def __init__(self, folder: Path, is_trusted: bool = True, wait_s: float = 30.0, **settings: Any) -> None:
         self.folder, self.events = folder, list[SessionEvent]()
@@ -101,7 +101,7 @@ async def test_the_rules_hold_for_the_tools_of_foreign_agents(
     assert decided == ["allow" if is_allowed else "deny"]
 
 
-async def test_nobody_there_is_a_denial_that_says_what_to_do(tmp_path: Path):
+async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Path):
     answer = await GateBench(tmp_path).ask("Bash", command="npm publish")
     assert not answer.is_allowed
     assert "nobody is there" in answer.reason
@@ -122,20 +122,20 @@ async def test_a_person_answers_by_the_id_of_the_question(tmp_path: Path, allows
     assert not bench.gate.answer("OTHER", "q1", QuestionAnswer(True))
 
 
-async def test_a_rule_that_denies_asks_no_person(tmp_path: Path):
+async def test_a_rule_that_denies_does_not_ask_the_person(tmp_path: Path):
     bench = GateBench(tmp_path, deny=("Bash(rm *)",), mode="trust")
     bench.gate.has_person = True
     answer = await bench.ask("Bash", command="sudo rm -r src")
     assert not answer.is_allowed
 
 
-async def test_a_person_who_does_not_answer_is_not_there(tmp_path: Path):
+async def test_a_question_without_an_answer_of_the_person_is_denied(tmp_path: Path):
     bench = GateBench(tmp_path, wait_s=0.01)
     bench.gate.has_person = True
     assert not (await bench.ask("Bash", command="npm test")).is_allowed
 
 
-async def test_an_untrusted_workspace_starts_and_allows_nothing(tmp_path: Path):
+async def test_an_untrusted_workspace_starts_no_agent_and_allows_no_tool(tmp_path: Path):
     bench = GateBench(tmp_path, is_trusted=False, mode="trust")
     with pytest.raises(SpawnDenied):
         await bench.gate.require_spawn(bench.order())

@@ -13,14 +13,14 @@ from lsp_harness.harness.verification.verifier import Verifier
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, Bed, git
+from tests.agents.test_agent_worktrees import BETTER, GOOD, UNDEFINED, AgentWorkspace, git
 from tests.harness.bench import QUICK, Bench
 
 DEADLINE_S = 60.0
 
 
-class Watched:
-    """A folder that is watched, and what was reported about it."""
+class WatchedFolder:
+    """A watched folder, and the findings that were reported about it."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
         self.folder, self.bench = folder, bench
@@ -39,31 +39,31 @@ class Watched:
 
 
 @pytest.fixture
-async def watched(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Watched]:
+async def watched_folder(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[WatchedFolder]:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    bed = Bed(tmp_path / "w", ruff)
-    watched = Watched(bed.bench, bed.folder)
+    bed = AgentWorkspace(tmp_path / "w", ruff)
+    watched = WatchedFolder(bed.bench, bed.folder)
     await watched.watch.start()
     yield watched
     await watched.watch.aclose()
     await bed.bench.harness.aclose()
 
 
-async def test_a_bug_that_an_agent_writes_is_reported(watched: Watched):
-    (watched.folder / "shape.py").write_text(UNDEFINED)
-    report = await watched.next()
-    assert watched.names == ["files_changed", "verified"]
+async def test_a_bug_that_an_agent_writes_is_reported(watched_folder: WatchedFolder):
+    (watched_folder.folder / "shape.py").write_text(UNDEFINED)
+    report = await watched_folder.next()
+    assert watched_folder.names == ["files_changed", "verified"]
     assert (report["passed"], report["isApplied"]) == (False, True)
     assert "F821" in report["findings"][0]
-    (watched.folder / "shape.py").write_text(BETTER)
-    assert (await watched.next())["passed"] is True
+    (watched_folder.folder / "shape.py").write_text(BETTER)
+    assert (await watched_folder.next())["passed"] is True
 
 
-async def test_findings_from_before_the_agent_are_not_blamed_on_it(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
+async def test_earlier_findings_are_not_blamed_on_the_agent(tmp_path: Path, ruff: Ruff, monkeypatch: Any):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    bed = Bed(tmp_path / "w", ruff)
+    bed = AgentWorkspace(tmp_path / "w", ruff)
     (bed.folder / "shape.py").write_text(UNDEFINED)
-    watched = Watched(bed.bench, bed.folder)
+    watched = WatchedFolder(bed.bench, bed.folder)
     await watched.watch.start()
     (bed.folder / "shape.py").write_text(UNDEFINED + "\n\nSIZE = 3\n")
     assert (await watched.next())["findings"] == []
@@ -71,24 +71,24 @@ async def test_findings_from_before_the_agent_are_not_blamed_on_it(tmp_path: Pat
     await bed.bench.harness.aclose()
 
 
-async def test_ignored_files_and_those_of_git_are_no_news(watched: Watched):
-    (watched.folder / "out.log").write_text("a line\n")
-    git(watched.folder, "commit", "-q", "--allow-empty", "-m", "second")
-    (watched.folder / "shape.py").write_text(BETTER)
-    report = await watched.next()
+async def test_ignored_files_and_those_of_git_are_no_news(watched_folder: WatchedFolder):
+    (watched_folder.folder / "out.log").write_text("a line\n")
+    git(watched_folder.folder, "commit", "-q", "--allow-empty", "-m", "second")
+    (watched_folder.folder / "shape.py").write_text(BETTER)
+    report = await watched_folder.next()
     assert [file["path"] for file in report["files"]] == ["shape.py"]
 
 
-async def test_the_last_change_is_verified_at_the_end(watched: Watched):
-    (watched.folder / "shape.py").write_text(UNDEFINED)
-    await watched.watch.aclose()
-    assert watched.names[-1] == "verified"
-    count = len(watched.names)
-    await watched.watch.aclose()
-    assert len(watched.names) == count
+async def test_the_last_change_is_verified_at_the_end(watched_folder: WatchedFolder):
+    (watched_folder.folder / "shape.py").write_text(UNDEFINED)
+    await watched_folder.watch.aclose()
+    assert watched_folder.names[-1] == "verified"
+    count = len(watched_folder.names)
+    await watched_folder.watch.aclose()
+    assert len(watched_folder.names) == count
 
 
-async def test_a_folder_without_git_is_checked_as_if_its_files_were_new(
+async def test_all_files_of_a_folder_without_git_are_checked_as_new(
     tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
@@ -97,7 +97,7 @@ async def test_a_folder_without_git_is_checked_as_if_its_files_were_new(
     (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     (folder / "shape.py").write_text(GOOD)
     bench = Bench(folder, Verifier(CheckTools(ruff)), QUICK, ())
-    watched = Watched(bench, folder)
+    watched = WatchedFolder(bench, folder)
     await watched.watch.start()
     (folder / "shape.py").write_text(UNDEFINED)
     assert "F821" in (await watched.next())["findings"][0]
@@ -112,7 +112,7 @@ def find_rules(bench: Bench, file: Path) -> list[str]:
 
 
 class FindingsLog:
-    """The files whose findings have changed, one after another."""
+    """The sequence of files whose findings have changed."""
 
     def __init__(self, bench: Bench) -> None:
         self._files: asyncio.Queue[Path] = asyncio.Queue()
@@ -127,39 +127,41 @@ class FindingsLog:
             return await self._files.get()
 
 
-async def test_each_file_has_its_own_findings_until_it_is_fixed(watched: Watched):
-    log = FindingsLog(watched.bench)
-    shape, other = (watched.folder / name for name in ("shape.py", "other.py"))
+async def test_the_findings_of_each_file_are_reported_until_it_is_fixed(watched_folder: WatchedFolder):
+    log = FindingsLog(watched_folder.bench)
+    shape, other = (watched_folder.folder / name for name in ("shape.py", "other.py"))
     shape.write_text(UNDEFINED)
     other.write_text("SIZE = nowhere\n")
-    await watched.watch.verify()
+    await watched_folder.watch.verify()
     assert {await log.next(), await log.next()} == {shape, other}
-    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == (["F821"], ["F821"])
+    assert (find_rules(watched_folder.bench, shape), find_rules(watched_folder.bench, other)) == (["F821"], ["F821"])
 
     shape.write_text(BETTER)
-    await watched.watch.verify([shape])
-    assert (find_rules(watched.bench, shape), find_rules(watched.bench, other)) == ([], ["F821"])
+    await watched_folder.watch.verify([shape])
+    assert (find_rules(watched_folder.bench, shape), find_rules(watched_folder.bench, other)) == ([], ["F821"])
     other.unlink()
-    await watched.watch.verify([other])
-    assert not watched.bench.harness.services.agent_findings
+    await watched_folder.watch.verify([other])
+    assert not watched_folder.bench.harness.services.agent_findings
 
 
-async def test_findings_stay_after_the_end_of_the_agent_until_the_file_changes(watched: Watched):
-    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+async def test_findings_stay_after_the_end_of_the_agent_until_the_file_changes(watched_folder: WatchedFolder):
+    log, shape = FindingsLog(watched_folder.bench), watched_folder.folder / "shape.py"
     shape.write_text(UNDEFINED)
-    await watched.watch.finish()
+    await watched_folder.watch.finish()
     assert await log.next() == shape
-    assert find_rules(watched.bench, shape) == ["F821"]
-    count = len(watched.names)
+    assert find_rules(watched_folder.bench, shape) == ["F821"]
+    count = len(watched_folder.names)
 
     shape.write_text(UNDEFINED + "\n")
     assert await log.next() == shape
-    assert find_rules(watched.bench, shape) == []
-    assert len(watched.names) == count
+    assert find_rules(watched_folder.bench, shape) == []
+    assert len(watched_folder.names) == count
 
 
-async def test_end_waits_for_a_verification_that_has_begun(watched: Watched, monkeypatch: pytest.MonkeyPatch):
-    log, shape = FindingsLog(watched.bench), watched.folder / "shape.py"
+async def test_end_waits_for_a_verification_that_has_begun(
+    watched_folder: WatchedFolder, monkeypatch: pytest.MonkeyPatch
+):
+    log, shape = FindingsLog(watched_folder.bench), watched_folder.folder / "shape.py"
     begun, go_on = asyncio.Event(), asyncio.Event()
     check = Ruff.check
 
@@ -172,20 +174,22 @@ async def test_end_waits_for_a_verification_that_has_begun(watched: Watched, mon
     shape.write_text(UNDEFINED)
     async with asyncio.timeout(DEADLINE_S):
         await begun.wait()
-    ending = asyncio.ensure_future(watched.watch.finish())
+    ending = asyncio.ensure_future(watched_folder.watch.finish())
     # the end of the agent asks git, and has time to pass the verification if it does not wait
-    git(watched.folder, "status", "--short")
+    git(watched_folder.folder, "status", "--short")
     await asyncio.sleep(0)
     go_on.set()
     await ending
     assert await log.next() == shape
     shape.write_text(GOOD)
     assert await log.next() == shape
-    assert find_rules(watched.bench, shape) == []
+    assert find_rules(watched_folder.bench, shape) == []
 
 
-async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watched, monkeypatch: pytest.MonkeyPatch):
-    shape = watched.folder / "shape.py"
+async def test_findings_about_an_older_text_are_never_shown(
+    watched_folder: WatchedFolder, monkeypatch: pytest.MonkeyPatch
+):
+    shape = watched_folder.folder / "shape.py"
     shape.write_text(UNDEFINED)
     check = Ruff.check
 
@@ -195,6 +199,6 @@ async def test_findings_about_bytes_that_are_gone_are_never_shown(watched: Watch
         return reports
 
     monkeypatch.setattr(Ruff, "check", check_late)
-    await watched.watch.verify([shape])
-    assert watched.names[-1] == "verified"
-    assert find_rules(watched.bench, shape) == []
+    await watched_folder.watch.verify([shape])
+    assert watched_folder.names[-1] == "verified"
+    assert find_rules(watched_folder.bench, shape) == []

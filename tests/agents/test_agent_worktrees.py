@@ -1,4 +1,4 @@
-"""An agent that edits files in a worktree of its own: the verdict, the application and the undo of its changes."""
+"""Tests of an agent that edits files in its worktree: the verdict, the application and the undo of its changes."""
 
 import asyncio
 import os
@@ -23,12 +23,12 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Bench
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 GOOD = "def area(width, height):\n    return width * height\n"
 UNDEFINED = "def area(width, height):\n    return widht * height\n"
 BETTER = "def area(width, height):\n    size = width * height\n    return size\n"
-DENIED = settings(QUICK, permissions={"mode": "plan"})
+DENIED = make_settings(QUICK, permissions={"mode": "plan"})
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -40,7 +40,7 @@ def git(folder: Path, *arguments: str) -> str:
     return result.stdout.strip()
 
 
-class Bed:
+class AgentWorkspace:
     """A git repository of a user, and an agent that works in a worktree of it."""
 
     def __init__(self, folder: Path, ruff: Ruff, config: Any = QUICK) -> None:
@@ -88,120 +88,124 @@ class Bed:
 
 
 @pytest.fixture
-async def bed(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Bed]:
+async def agent_workspace(
+    tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[AgentWorkspace]:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    bed = Bed(tmp_path / "w", ruff)
+    bed = AgentWorkspace(tmp_path / "w", ruff)
     yield bed
     await bed.bench.harness.aclose()
 
 
-async def test_a_bug_is_named_before_anything_is_applied_and_the_fix_is_applied_and_undone(bed: Bed):
-    workdir = await bed.start()
-    assert not workdir.is_relative_to(bed.folder)
-    buggy = await bed.write(UNDEFINED)
+async def test_a_bug_is_named_before_anything_is_applied_and_the_fix_is_applied_and_undone(
+    agent_workspace: AgentWorkspace,
+):
+    workdir = await agent_workspace.start()
+    assert not workdir.is_relative_to(agent_workspace.folder)
+    buggy = await agent_workspace.write(UNDEFINED)
     assert not buggy.verdict.passed
     assert any("F821" in line and "widht" in line for line in buggy.findings)
-    assert [event for event, _ in bed.events] == ["files_changed", "verified"]
-    assert bed.events[-1][1]["passed"] is False
-    assert "widht" in bed.events[-1][1]["findings"][0]
+    assert [event for event, _ in agent_workspace.events] == ["files_changed", "verified"]
+    assert agent_workspace.events[-1][1]["passed"] is False
+    assert "widht" in agent_workspace.events[-1][1]["findings"][0]
     with pytest.raises(UsageError, match="F821"):
-        await bed.worktrees.apply("A1", buggy.id)
-    assert bed.text == GOOD
+        await agent_workspace.worktrees.apply("A1", buggy.id)
+    assert agent_workspace.text == GOOD
 
-    fixed = await bed.write(BETTER)
+    fixed = await agent_workspace.write(BETTER)
     assert fixed.verdict.passed
     # it may be applied, and the verdict says that nobody knows what it does, and why
-    said = bed.events[-1][1]
+    said = agent_workspace.events[-1][1]
     assert (said["passed"], said["standing"]) == (True, "form")
     assert said["verdict"].startswith("form ✓, behaviour not checked (parse ✓, ")
     assert "tests – (this workspace is not trusted, so no tests run)" in said["verdict"]
-    assert bed.text == GOOD
-    await bed.worktrees.apply("A1", fixed.id)
-    assert bed.text == BETTER
-    result = await bed.worktrees.undo("A1")
+    assert agent_workspace.text == GOOD
+    await agent_workspace.worktrees.apply("A1", fixed.id)
+    assert agent_workspace.text == BETTER
+    result = await agent_workspace.worktrees.undo("A1")
     assert result.paths == ("shape.py",)
-    assert bed.text == GOOD
-    assert git(bed.folder, "status", "--porcelain") == ""
+    assert agent_workspace.text == GOOD
+    assert git(agent_workspace.folder, "status", "--porcelain") == ""
 
 
-async def test_files_that_are_created_and_removed_are_applied_and_undone(bed: Bed):
-    await bed.start()
-    await bed.edit(
+async def test_files_that_are_created_and_removed_are_applied_and_undone(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    await agent_workspace.edit(
         "import os; os.remove('notes.md'); os.makedirs('pkg/inner'); open('pkg/inner/new.py', 'w').write('x = 1\\n')"
     )
-    review = await bed.worktrees.review("A1")
-    files = {file["path"]: file["kind"] for file in review.fields(bed.folder)["files"]}
+    review = await agent_workspace.worktrees.review("A1")
+    files = {file["path"]: file["kind"] for file in review.fields(agent_workspace.folder)["files"]}
     assert files == {"pkg/inner/new.py": "created", "notes.md": "removed"}
-    await bed.worktrees.apply("A1", review.id)
-    assert (bed.folder / "pkg/inner/new.py").read_text() == "x = 1\n"
-    assert not (bed.folder / "notes.md").exists()
-    await bed.worktrees.undo("A1")
-    assert not (bed.folder / "pkg").exists()
-    assert (bed.folder / "notes.md").read_text() == "# Notes\n"
+    await agent_workspace.worktrees.apply("A1", review.id)
+    assert (agent_workspace.folder / "pkg/inner/new.py").read_text() == "x = 1\n"
+    assert not (agent_workspace.folder / "notes.md").exists()
+    await agent_workspace.worktrees.undo("A1")
+    assert not (agent_workspace.folder / "pkg").exists()
+    assert (agent_workspace.folder / "notes.md").read_text() == "# Notes\n"
 
 
-async def test_a_commit_of_the_agent_counts_as_well(bed: Bed):
-    workdir = await bed.start()
+async def test_commits_of_an_agent_belong_to_its_changes(agent_workspace: AgentWorkspace):
+    workdir = await agent_workspace.start()
     (workdir / "shape.py").write_text(BETTER)
     git(workdir, "commit", "-q", "-a", "-m", "by the agent")
-    review = await bed.worktrees.review("A1")
+    review = await agent_workspace.worktrees.review("A1")
     assert [change.after.text for change in review.all_changes] == [BETTER]
-    assert git(bed.folder, "log", "--format=%s", "main") == "first"
+    assert git(agent_workspace.folder, "log", "--format=%s", "main") == "first"
 
 
-async def test_the_agent_begins_with_the_files_of_the_user_as_they_are(bed: Bed):
-    (bed.folder / "shape.py").write_text(BETTER)
-    (bed.folder / "draft.py").write_text("y = 2\n")
-    status = git(bed.folder, "status", "--porcelain")
-    workdir = await bed.start()
+async def test_the_agent_begins_with_the_files_of_the_user_as_they_are(agent_workspace: AgentWorkspace):
+    (agent_workspace.folder / "shape.py").write_text(BETTER)
+    (agent_workspace.folder / "draft.py").write_text("y = 2\n")
+    status = git(agent_workspace.folder, "status", "--porcelain")
+    workdir = await agent_workspace.start()
     assert (workdir / "shape.py").read_text() == BETTER
     assert (workdir / "draft.py").read_text() == "y = 2\n"
-    assert git(bed.folder, "status", "--porcelain") == status
-    assert (await bed.worktrees.review("A1")).is_empty
-    review = await bed.write("y = 3\n", "draft.py")
-    await bed.worktrees.apply("A1", review.id)
-    assert (bed.folder / "draft.py").read_text() == "y = 3\n"
+    assert git(agent_workspace.folder, "status", "--porcelain") == status
+    assert (await agent_workspace.worktrees.review("A1")).is_empty
+    review = await agent_workspace.write("y = 3\n", "draft.py")
+    await agent_workspace.worktrees.apply("A1", review.id)
+    assert (agent_workspace.folder / "draft.py").read_text() == "y = 3\n"
 
 
-async def test_a_file_that_the_user_changed_meanwhile_is_not_overwritten(bed: Bed):
-    await bed.start()
-    review = await bed.write(BETTER)
-    (bed.folder / "shape.py").write_text("# mine\n")
+async def test_a_file_that_the_user_changed_meanwhile_is_not_overwritten(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    review = await agent_workspace.write(BETTER)
+    (agent_workspace.folder / "shape.py").write_text("# mine\n")
     with pytest.raises(StaleDocument):
-        await bed.worktrees.apply("A1", review.id)
-    assert bed.text == "# mine\n"
+        await agent_workspace.worktrees.apply("A1", review.id)
+    assert agent_workspace.text == "# mine\n"
 
 
-async def test_an_unsaved_text_of_the_editor_is_not_lost(bed: Bed):
-    await bed.start()
-    review = await bed.write(BETTER)
-    src = bed.bench.open(GOOD, "shape.py")
-    bed.bench.type(src, "# typed\n", 0)
+async def test_an_unsaved_text_of_the_editor_is_not_lost(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    review = await agent_workspace.write(BETTER)
+    src = agent_workspace.bench.open(GOOD, "shape.py")
+    agent_workspace.bench.type(src, "# typed\n", 0)
     with pytest.raises(StaleDocument, match="unsaved"):
-        await bed.worktrees.apply("A1", review.id)
-    assert bed.text == GOOD
+        await agent_workspace.worktrees.apply("A1", review.id)
+    assert agent_workspace.text == GOOD
 
 
-async def test_only_the_review_that_the_user_saw_is_applied(bed: Bed):
-    await bed.start()
-    first = await bed.write(BETTER)
-    await bed.edit(f"open('shape.py', 'w').write({UNDEFINED!r})")
-    await bed.worktrees.apply("A1", first.id)
-    assert bed.text == BETTER
+async def test_only_the_review_that_the_user_saw_is_applied(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    first = await agent_workspace.write(BETTER)
+    await agent_workspace.edit(f"open('shape.py', 'w').write({UNDEFINED!r})")
+    await agent_workspace.worktrees.apply("A1", first.id)
+    assert agent_workspace.text == BETTER
     with pytest.raises(UsageError, match="no such review"):
-        await bed.worktrees.apply("A1", first.id)
+        await agent_workspace.worktrees.apply("A1", first.id)
 
 
-async def test_a_change_of_the_user_after_the_application_is_not_undone_without_force(bed: Bed):
-    await bed.start()
-    review = await bed.write(BETTER)
-    await bed.worktrees.apply("A1", review.id)
-    (bed.folder / "shape.py").write_text("# mine\n")
+async def test_a_change_of_the_user_after_the_application_is_not_undone_without_force(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    review = await agent_workspace.write(BETTER)
+    await agent_workspace.worktrees.apply("A1", review.id)
+    (agent_workspace.folder / "shape.py").write_text("# mine\n")
     with pytest.raises(StaleDocument):
-        await bed.worktrees.undo("A1")
-    assert bed.text == "# mine\n"
-    await bed.worktrees.undo("A1", force=True)
-    assert bed.text == GOOD
+        await agent_workspace.worktrees.undo("A1")
+    assert agent_workspace.text == "# mine\n"
+    await agent_workspace.worktrees.undo("A1", force=True)
+    assert agent_workspace.text == GOOD
 
 
 @pytest.mark.parametrize(
@@ -213,67 +217,71 @@ async def test_a_change_of_the_user_after_the_application_is_not_undone_without_
         ("open('.env', 'w').write('TOKEN=abc\\n')", ".env", "private"),
     ],
 )
-async def test_a_change_that_cannot_be_checked_is_left_out_and_named(bed: Bed, script: str, path: str, reason: str):
-    await bed.start()
-    await bed.edit(script)
-    review = await bed.write(BETTER)
+async def test_a_change_that_cannot_be_checked_is_left_out_and_named(
+    agent_workspace: AgentWorkspace, script: str, path: str, reason: str
+):
+    await agent_workspace.start()
+    await agent_workspace.edit(script)
+    review = await agent_workspace.write(BETTER)
     assert reason in review.left_out[path]
-    await bed.worktrees.apply("A1", review.id)
-    assert bed.text == BETTER
-    assert not (bed.folder / path).exists()
+    await agent_workspace.worktrees.apply("A1", review.id)
+    assert agent_workspace.text == BETTER
+    assert not (agent_workspace.folder / path).exists()
 
 
-async def test_a_folder_of_the_user_that_is_a_link_leads_nowhere(bed: Bed, tmp_path: Path):
+async def test_changes_are_not_applied_through_a_folder_that_is_a_link(agent_workspace: AgentWorkspace, tmp_path: Path):
     outside = tmp_path / "outside"
     outside.mkdir()
-    await bed.start()
-    await bed.edit("import os; os.mkdir('sub'); open('sub/evil.py', 'w').write('x = 1\\n')")
-    (bed.folder / "sub").symlink_to(outside)
-    review = await bed.worktrees.review("A1")
+    await agent_workspace.start()
+    await agent_workspace.edit("import os; os.mkdir('sub'); open('sub/evil.py', 'w').write('x = 1\\n')")
+    (agent_workspace.folder / "sub").symlink_to(outside)
+    review = await agent_workspace.worktrees.review("A1")
     assert review.left_out == {"sub/evil.py": "it is outside of the folder of the session"}
     assert list(outside.iterdir()) == []
 
 
-async def test_hooks_of_the_repository_do_not_run(bed: Bed, tmp_path: Path):
+async def test_hooks_of_the_repository_do_not_run(agent_workspace: AgentWorkspace, tmp_path: Path):
     proof = tmp_path / "proof"
     for name in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction"):
-        hook = bed.folder / ".git/hooks" / name
+        hook = agent_workspace.folder / ".git/hooks" / name
         hook.parent.mkdir(exist_ok=True)
         hook.write_text(f"#!/bin/sh\ntouch {proof}\n")
         hook.chmod(0o755)
-    await bed.start()
-    await bed.write(BETTER)
-    await bed.worktrees.discard("A1")
+    await agent_workspace.start()
+    await agent_workspace.write(BETTER)
+    await agent_workspace.worktrees.discard("A1")
     assert not proof.exists()
 
 
-async def test_a_file_that_the_index_of_the_agent_hides_is_found(bed: Bed):
-    workdir = await bed.start()
+async def test_a_file_that_the_index_of_the_agent_hides_is_found(agent_workspace: AgentWorkspace):
+    workdir = await agent_workspace.start()
     git(workdir, "update-index", "--assume-unchanged", "shape.py")
-    review = await bed.write(UNDEFINED)
+    review = await agent_workspace.write(UNDEFINED)
     assert not review.verdict.passed
 
 
-async def test_discarding_leaves_neither_folder_nor_branch(bed: Bed):
-    workdir = await bed.start()
-    await bed.write(BETTER)
-    await bed.worktrees.discard("A1")
+async def test_discarding_leaves_neither_folder_nor_branch(agent_workspace: AgentWorkspace):
+    workdir = await agent_workspace.start()
+    await agent_workspace.write(BETTER)
+    await agent_workspace.worktrees.discard("A1")
     assert not workdir.exists()
-    assert git(bed.folder, "branch", "--list") == "* main"
-    assert len(git(bed.folder, "worktree", "list").splitlines()) == 1
-    assert bed.text == GOOD
-    assert list((bed.folder / ".git").glob("lsp-harness-*")) == []
+    assert git(agent_workspace.folder, "branch", "--list") == "* main"
+    assert len(git(agent_workspace.folder, "worktree", "list").splitlines()) == 1
+    assert agent_workspace.text == GOOD
+    assert list((agent_workspace.folder / ".git").glob("lsp-harness-*")) == []
 
 
-async def test_an_agent_that_could_not_be_started_leaves_no_worktree(bed: Bed):
-    spec = await bed.worktrees.isolate(bed.spec)
-    await bed.worktrees.abandon(spec)
+async def test_an_agent_that_could_not_be_started_leaves_no_worktree(agent_workspace: AgentWorkspace):
+    spec = await agent_workspace.worktrees.isolate(agent_workspace.spec)
+    await agent_workspace.worktrees.abandon(spec)
     assert not spec.workdir.exists()
 
 
-async def test_a_mode_that_forbids_edits_wins(tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch):
+async def test_a_mode_that_forbids_edits_prevents_the_application(
+    tmp_path: Path, ruff: Ruff, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    bed = Bed(tmp_path / "w", ruff, DENIED)
+    bed = AgentWorkspace(tmp_path / "w", ruff, DENIED)
     try:
         await bed.start()
         review = await bed.write(BETTER)
@@ -286,45 +294,47 @@ async def test_a_mode_that_forbids_edits_wins(tmp_path: Path, ruff: Ruff, monkey
 
 
 @pytest.mark.parametrize("has_repository", [True, False])
-async def test_a_folder_without_a_commit_gets_no_worktree(bed: Bed, tmp_path: Path, has_repository: bool):
+async def test_a_folder_without_a_commit_gets_no_worktree(
+    agent_workspace: AgentWorkspace, tmp_path: Path, has_repository: bool
+):
     folder = tmp_path / "empty"
     folder.mkdir()
     if has_repository:
         git(folder, "init", "-q")
     with pytest.raises(InvalidSpec, match="no worktree"):
-        await bed.worktrees.isolate(AgentSpec("fake", folder, isolation="worktree"))
+        await agent_workspace.worktrees.isolate(AgentSpec("fake", folder, isolation="worktree"))
 
 
-async def test_an_agent_without_isolation_works_in_the_folder_itself(bed: Bed):
-    spec = AgentSpec("fake", bed.folder)
-    assert await bed.worktrees.isolate(spec) is spec
+async def test_an_agent_without_isolation_works_in_the_folder_itself(agent_workspace: AgentWorkspace):
+    spec = AgentSpec("fake", agent_workspace.folder)
+    assert await agent_workspace.worktrees.isolate(spec) is spec
     with pytest.raises(UsageError, match="no worktree"):
-        await bed.worktrees.review("A1")
+        await agent_workspace.worktrees.review("A1")
 
 
-async def test_equal_changes_are_verified_once(bed: Bed):
-    await bed.start()
-    first = await bed.write(BETTER)
-    count = len(bed.events)
-    assert await bed.worktrees.review("A1") is first
-    assert len(bed.events) == count
-    other = await bed.write(GOOD + "\n")
-    again = await bed.write(BETTER)
+async def test_equal_changes_are_verified_once(agent_workspace: AgentWorkspace):
+    await agent_workspace.start()
+    first = await agent_workspace.write(BETTER)
+    count = len(agent_workspace.events)
+    assert await agent_workspace.worktrees.review("A1") is first
+    assert len(agent_workspace.events) == count
+    other = await agent_workspace.write(GOOD + "\n")
+    again = await agent_workspace.write(BETTER)
     assert (again.id == first.id, other.id == first.id) == (True, False)
 
 
-async def test_the_log_says_that_applied_changes_were_not_checked(bed: Bed):
+async def test_the_log_says_that_applied_changes_were_not_checked(agent_workspace: AgentWorkspace):
     events: list[Event] = []
-    bed.bench.harness.services.session.log.listeners.append(events.append)
-    await bed.start()
-    review = await bed.write("more\n", "notes.txt")
+    agent_workspace.bench.harness.services.session.log.listeners.append(events.append)
+    await agent_workspace.start()
+    review = await agent_workspace.write("more\n", "notes.txt")
     with pytest.raises(UsageError, match="no check can read"):
-        await bed.worktrees.apply("A1", review.id)
-    await bed.worktrees.apply("A1", review.id, unchecked=True)
-    assert (bed.folder / "notes.txt").read_text() == "more\n"
+        await agent_workspace.worktrees.apply("A1", review.id)
+    await agent_workspace.worktrees.apply("A1", review.id, unchecked=True)
+    assert (agent_workspace.folder / "notes.txt").read_text() == "more\n"
     proposed = [event for event in events if event.type == "edit.proposed"]
     applied = [event for event in events if event.type == "edit.applied"]
     assert proposed[0].data["summary"].startswith("not checked")
     assert applied[0].data["proposal"] == proposed[0].id
-    await bed.worktrees.undo("A1")
-    assert not (bed.folder / "notes.txt").exists()
+    await agent_workspace.worktrees.undo("A1")
+    assert not (agent_workspace.folder / "notes.txt").exists()

@@ -27,7 +27,7 @@ async def write(client: httpx2.AsyncClient, agent: dict[str, Any], text: str, na
     assert answer.status_code == 200, answer.text
 
 
-async def review(client: httpx2.AsyncClient, agent: dict[str, Any]) -> dict[str, Any]:
+async def request_review(client: httpx2.AsyncClient, agent: dict[str, Any]) -> dict[str, Any]:
     answer = await client.post(f"/agents/{agent['id']}/changes")
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -47,7 +47,7 @@ async def test_a_broken_change_is_named_before_anything_is_applied(api: ApiProce
     async with api.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
         await write(client, agent, BROKEN)
-        found = await review(client, agent)
+        found = await request_review(client, agent)
         assert (found["passed"], found["files"]) == (False, [{"path": "geo.py", "kind": "changed"}])
         assert "parse ✗" in found["verdict"]
         assert any("geo.py" in finding or "line" in finding for finding in found["findings"])
@@ -62,7 +62,7 @@ async def test_a_good_change_is_applied_undone_and_discarded(api: ApiProcess, pr
         agent = await spawn(client, "fake", isolation="worktree")
         place = f"/agents/{agent['id']}"
         await write(client, agent, BETTER)
-        found = await review(client, agent)
+        found = await request_review(client, agent)
         assert found["passed"]
         assert "+PI = 3.14159" in found["text"]
         assert (project / "geo.py").read_text() == BEFORE
@@ -85,7 +85,7 @@ async def test_a_change_of_the_user_meanwhile_is_not_overwritten(api: ApiProcess
     async with api.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
         await write(client, agent, BETTER)
-        found = await review(client, agent)
+        found = await request_review(client, agent)
         (project / "geo.py").write_text("# mine\n")
         answer = await client.post(f"/agents/{agent['id']}/apply", json={"reviewId": found["reviewId"]})
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "CONFLICT")
@@ -97,15 +97,15 @@ async def test_equal_changes_are_one_review_that_is_read_without_a_verification(
         agent = await spawn(client, "fake", isolation="worktree")
         place = f"/agents/{agent['id']}"
         await write(client, agent, BETTER)
-        found = await review(client, agent)
-        assert await review(client, agent) == found
+        found = await request_review(client, agent)
+        assert await request_review(client, agent) == found
         assert (await client.get(f"{place}/changes")).json() == found
         await write(client, agent, BROKEN)
-        broken = await review(client, agent)
+        broken = await request_review(client, agent)
         assert broken["reviewId"] != found["reviewId"]
         assert (await client.get(f"{place}/changes")).json() == broken
         await write(client, agent, BETTER)
-        assert (await review(client, agent))["reviewId"] == found["reviewId"]
+        assert (await request_review(client, agent))["reviewId"] == found["reviewId"]
         await client.post(f"{place}/apply", json={"reviewId": found["reviewId"]})
         missing = await client.get(f"{place}/changes")
         assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NOT_FOUND")
@@ -117,7 +117,7 @@ async def test_a_plain_text_is_applied_after_an_explicit_yes_only(api: ApiProces
         agent = await spawn(client, "fake", isolation="worktree")
         place = f"/agents/{agent['id']}/apply"
         await write(client, agent, "# New\n", "notes.txt")
-        found = await review(client, agent)
+        found = await request_review(client, agent)
         assert (found["passed"], found["isChecked"], found["findings"]) == (False, False, [])
         assert found["verdict"].startswith("not checked")
         silent = await client.post(place, json={"reviewId": found["reviewId"]})
@@ -127,7 +127,7 @@ async def test_a_plain_text_is_applied_after_an_explicit_yes_only(api: ApiProces
         assert applied.json() == {"files": [{"path": "notes.txt", "kind": "changed"}]}
         assert (project / "notes.txt").read_text() == "# New\n"
         await write(client, agent, BROKEN)
-        broken = await review(client, agent)
+        broken = await request_review(client, agent)
         refused = await client.post(place, json={"reviewId": broken["reviewId"], "unchecked": True})
         assert (refused.status_code, "not passed" in refused.text) == (400, True)
 

@@ -15,7 +15,7 @@ from tests.api.test_agent_changes import project
 __all__ = ["project"]
 
 
-async def agents(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int, str]:
+async def run_agents_command(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int, str]:
     """Run a command, and return its exit status and output."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lsp_harness", "agents", *arguments),
@@ -32,49 +32,49 @@ async def agents(api: ApiProcess, *arguments: str, input: str = "") -> tuple[int
 
 
 async def test_an_agent_is_started_asked_read_and_stopped(api: ApiProcess):
-    code, output = await agents(api, "spawn", "echo", "--name", "mine", "--json")
+    code, output = await run_agents_command(api, "spawn", "echo", "--name", "mine", "--json")
     assert code == 0, output
     assert json.loads(output)["name"] == "mine"
-    assert "mine" in (await agents(api, "list"))[1]
-    assert await agents(api, "send", "mine", "-", input="hello there") == (0, "hello there\n")
-    code, output = await agents(api, "logs", "mine", "--lines", "3")
+    assert "mine" in (await run_agents_command(api, "list"))[1]
+    assert await run_agents_command(api, "send", "mine", "-", input="hello there") == (0, "hello there\n")
+    code, output = await run_agents_command(api, "logs", "mine", "--lines", "3")
     assert "hello there" in output
-    assert json.loads((await agents(api, "explain", "mine"))[1])["state"]["status"] == "ready"
-    assert await agents(api, "stop", "mine") == (0, "")
-    assert await agents(api, "list") == (0, "no agent is running\n")
-    code, output = await agents(api, "send", "mine", "again")
+    assert json.loads((await run_agents_command(api, "explain", "mine"))[1])["state"]["status"] == "ready"
+    assert await run_agents_command(api, "stop", "mine") == (0, "")
+    assert await run_agents_command(api, "list") == (0, "no agent is running\n")
+    code, output = await run_agents_command(api, "send", "mine", "again")
     assert code != 0
     assert "there is no such agent" in output
     assert "Traceback" not in output
 
 
 async def test_changes_of_an_agent_are_shown_applied_and_undone(api: ApiProcess, project: Path):
-    code, output = await agents(api, "spawn", "fake", "--name", "mine", "--isolation", "worktree")
+    code, output = await run_agents_command(api, "spawn", "fake", "--name", "mine", "--isolation", "worktree")
     assert code == 0, output
-    assert await agents(api, "changes", "mine") == (0, "the agent has changed nothing\n")
-    assert (await agents(api, "send", "mine", "/write notes.txt more\\n"))[0] == 0
-    code, output = await agents(api, "changes", "mine")
+    assert await run_agents_command(api, "changes", "mine") == (0, "the agent has changed nothing\n")
+    assert (await run_agents_command(api, "send", "mine", "/write notes.txt more\\n"))[0] == 0
+    code, output = await run_agents_command(api, "changes", "mine")
     assert (code, "not checked" in output, "+more" in output) == (1, True, True)
-    review = json.loads((await agents(api, "changes", "mine", "--json"))[1])["reviewId"]
+    review = json.loads((await run_agents_command(api, "changes", "mine", "--json"))[1])["reviewId"]
     assert f"agents apply mine {review} --unchecked" in output
 
-    code, output = await agents(api, "apply", "mine", review)
+    code, output = await run_agents_command(api, "apply", "mine", review)
     assert (code != 0, "no check can read these changes" in output) == (True, True)
     assert not (project / "notes.txt").exists()
-    assert (await agents(api, "apply", "mine", review, "--unchecked"))[0] == 0
+    assert (await run_agents_command(api, "apply", "mine", review, "--unchecked"))[0] == 0
     assert (project / "notes.txt").read_text() == "more\n"
-    assert await agents(api, "undo", "mine") == (0, "restored notes.txt\n")
+    assert await run_agents_command(api, "undo", "mine") == (0, "restored notes.txt\n")
     assert not (project / "notes.txt").exists()
 
 
 async def test_values_of_variables_are_not_taken_from_the_command_line(api: ApiProcess):
-    code, output = await agents(api, "spawn", "shell", "--env", "KEY=secret")
+    code, output = await run_agents_command(api, "spawn", "shell", "--env", "KEY=secret")
     assert code != 0
     assert "write the name of a variable only" in output
 
 
 async def test_a_terminal_is_attached_and_left(api: ApiProcess):
-    code, output = await agents(api, "spawn", "shell", "--name", "sh")
+    code, output = await run_agents_command(api, "spawn", "shell", "--name", "sh")
     assert code == 0, output
     async with api.client() as client:
         # a shell drops what is typed before its first prompt
@@ -96,18 +96,18 @@ async def test_a_terminal_is_attached_and_left(api: ApiProcess):
         terminal.write(b"\x1d")
         await asyncio.to_thread(read_until, b"detached")
     terminal.close()
-    assert "sh" in (await agents(api, "list"))[1], "the agent goes on"
+    assert "sh" in (await run_agents_command(api, "list"))[1], "the agent goes on"
 
 
 async def test_without_a_server_one_sentence_says_what_to_do(api: ApiProcess):
     await api.end()
-    code, output = await agents(api, "list")
+    code, output = await run_agents_command(api, "list")
     assert code == 2
     assert output == "lsp-harness: no server runs; start one with `lsp-harness api`\n"
 
 
 @pytest.mark.parametrize("command", ["attach"])
 async def test_attach_needs_a_terminal(api: ApiProcess, command: str):
-    code, output = await agents(api, command, "x")
+    code, output = await run_agents_command(api, command, "x")
     assert code != 0
     assert "attach needs a terminal" in output

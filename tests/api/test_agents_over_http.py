@@ -1,4 +1,4 @@
-"""Tests of the routes of agents: the settings act, each error has its code, and what is read is what happened."""
+"""Tests of the routes of agents: their settings, their errors, and the state that they report."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ import pytest
 from tests.api.conftest import ApiProcess, StartApi, spawn, wait_for_status
 
 
-def code_of(answer: httpx2.Response) -> str:
+def read_error_code(answer: httpx2.Response) -> str:
     return answer.json()["error"]["code"]
 
 
@@ -20,12 +20,12 @@ async def test_the_limits_of_the_environment_and_of_flags_act(start_api: StartAp
     async with api.client() as client:
         agent = await spawn(client, "fake")
         second = await client.post("/agents", json={"type": "echo"})
-        assert (second.status_code, code_of(second)) == (429, "MAX_AGENTS")
+        assert (second.status_code, read_error_code(second)) == (429, "MAX_AGENTS")
         place = f"/agents/{agent['id']}"
         slow = await client.post(f"{place}/send", json={"message": "/until told"})
-        assert (slow.status_code, code_of(slow)) == (504, "TIMEOUT")
+        assert (slow.status_code, read_error_code(slow)) == (504, "TIMEOUT")
         busy = await client.post(f"{place}/send", json={"message": "and now?"})
-        assert (busy.status_code, code_of(busy)) == (409, "BUSY")
+        assert (busy.status_code, read_error_code(busy)) == (409, "BUSY")
         Path(agent["workdir"], "told").touch()
         await wait_for_status(client, agent["id"], "ready")
         reply = await client.post(f"{place}/send", json={"message": "hello", "timeout": 20_000})
@@ -34,7 +34,7 @@ async def test_the_limits_of_the_environment_and_of_flags_act(start_api: StartAp
         assert (await client.post("/agents", json={"type": "echo"})).status_code == 201, "an ended agent does not count"
 
 
-async def test_a_variable_with_our_prefix_wins_and_a_wrong_one_is_said(start_api: StartApi):
+async def test_a_variable_with_our_prefix_wins_and_an_invalid_one_is_an_error(start_api: StartApi):
     api = await start_api(PORT="1", LSP_HARNESS_PORT="0", LSP_HARNESS_MAX_AGENTS="3", MAX_AGENTS="4")
     async with api.client() as client:
         assert (await client.get("/health")).json()["limits"] == {"maxAgents": 3, "defaultTimeout": 60_000}
@@ -42,22 +42,22 @@ async def test_a_variable_with_our_prefix_wins_and_a_wrong_one_is_said(start_api
         await start_api(MAX_AGENTS="none")
 
 
-async def test_four_errors_have_their_codes_and_say_what_to_do(api: ApiProcess):
+async def test_each_of_four_errors_has_its_code_and_a_remedy(api: ApiProcess):
     async with api.client() as client:
         missing = await client.post("/agents", json={"type": "missing"})
         broken = await client.post("/agents", json={"type": "broken"})
         unknown = await client.post("/agents", json={"type": "nothing"})
         gone = await client.get("/agents/01ARZ3NDEKTSV4RRFFQ69G5FAV")
-    assert (missing.status_code, code_of(missing)) == (424, "CLI_NOT_FOUND")
-    assert (broken.status_code, code_of(broken)) == (500, "SPAWN_FAILED")
-    assert (unknown.status_code, code_of(unknown)) == (400, "INVALID")
-    assert (gone.status_code, code_of(gone)) == (404, "NOT_FOUND")
+    assert (missing.status_code, read_error_code(missing)) == (424, "CLI_NOT_FOUND")
+    assert (broken.status_code, read_error_code(broken)) == (500, "SPAWN_FAILED")
+    assert (unknown.status_code, read_error_code(unknown)) == (400, "INVALID")
+    assert (gone.status_code, read_error_code(gone)) == (404, "NOT_FOUND")
     for answer in (missing, broken, unknown, gone):
         assert answer.json()["error"]["message"]
         assert "Traceback" not in answer.text
 
 
-async def test_logs_have_exactly_the_lines_that_are_asked_for(api: ApiProcess):
+async def test_a_request_for_logs_returns_the_requested_lines(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
         place = f"/agents/{agent['id']}"
@@ -72,7 +72,7 @@ async def test_logs_have_exactly_the_lines_that_are_asked_for(api: ApiProcess):
         assert "\x1b" not in (await client.get(f"{place}/logs")).json()["logs"]
 
 
-async def test_keys_a_screen_and_an_explanation(api: ApiProcess):
+async def test_keys_are_typed_the_screen_is_read_and_the_status_is_explained(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell", cols=80, rows=24)
         place = f"/agents/{agent['id']}"
@@ -87,7 +87,7 @@ async def test_keys_a_screen_and_an_explanation(api: ApiProcess):
         assert explained["state"]["status"] in ("ready", "busy")
 
 
-async def test_a_stream_goes_on_after_its_last_event(api: ApiProcess):
+async def test_a_stream_continues_after_the_last_received_event(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
         place = f"/agents/{agent['id']}"
@@ -129,7 +129,7 @@ async def test_a_question_is_answered_and_a_permission_goes_through_the_gate(sta
                 question = next(iter(questions), {})
         assert (question["kind"], question["agentId"]) == ("permission", agent["id"])
         blocked = await client.post(f"{place}/send", json={"message": "yes"})
-        assert (blocked.status_code, code_of(blocked)) == (409, "BLOCKED")
+        assert (blocked.status_code, read_error_code(blocked)) == (409, "BLOCKED")
         answer = await client.post(f"{place}/questions/{question['questionId']}", json={"decision": "deny"})
         assert answer.json() == {"answered": True}, answer.text
         await wait_for_status(client, agent["id"], "ready")

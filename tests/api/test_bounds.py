@@ -19,7 +19,7 @@ from lsp_harness.api.api_route import read_body
 HEAD = b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n"
 
 
-async def echo(scope: Any, receive: Any, send: Any) -> None:
+async def answer_with_members(scope: Any, receive: Any, send: Any) -> None:
     """Answer with the names of the members of the body."""
     try:
         text = ",".join(await read_body(Request(scope, receive), {"type": "object"}))
@@ -29,9 +29,11 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 @pytest.fixture
-async def port() -> AsyncIterator[int]:
+async def server_port() -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(echo, http=BoundedProtocol, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        answer_with_members, http=BoundedProtocol, lifespan="off", log_config=None, timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     serving = asyncio.ensure_future(server._serve([listener]))  # pyright: ignore[reportPrivateUsage] - without signals
     yield listener.getsockname()[1]
@@ -60,22 +62,22 @@ async def ask(port: int, *parts: bytes, until: bytes = b"") -> bytes:
     return answer
 
 
-async def test_a_head_that_does_not_come_ends_its_connection(port: int, monkeypatch: pytest.MonkeyPatch):
+async def test_a_connection_without_a_complete_head_is_closed(server_port: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bounded_protocol, "HEAD_TIMEOUT_S", 0.2)
     for part in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: x\r\n"):
-        answer = await ask(port, part)
+        answer = await ask(server_port, part)
         assert b"<" not in answer
 
 
-async def test_a_second_head_of_a_connection_is_bounded_too(port: int, monkeypatch: pytest.MonkeyPatch):
+async def test_a_second_head_of_a_connection_is_bounded_too(server_port: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bounded_protocol, "HEAD_TIMEOUT_S", 0.2)
-    answer = await ask(port, HEAD + b"{}", b"GET / HT")
+    answer = await ask(server_port, HEAD + b"{}", b"GET / HT")
     assert answer.count(b"<>") == 1
 
 
-async def test_a_client_that_sends_a_byte_now_and_then_is_ended(port: int, monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_sends_a_byte_now_and_then_is_ended(server_port: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(bounded_protocol, "HEAD_TIMEOUT_S", 0.3)
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", server_port)
     ended = asyncio.ensure_future(reader.read())
     try:
         async with asyncio.timeout(20):
@@ -87,12 +89,12 @@ async def test_a_client_that_sends_a_byte_now_and_then_is_ended(port: int, monke
         writer.close()
 
 
-async def test_a_body_that_does_not_come_is_refused(port: int, monkeypatch: pytest.MonkeyPatch):
+async def test_a_body_that_does_not_come_is_refused(server_port: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(api_route, "BODY_TIMEOUT_S", 0.2)
-    assert b"<TOO_SLOW>" in await ask(port, HEAD + b"{", until=b">")
+    assert b"<TOO_SLOW>" in await ask(server_port, HEAD + b"{", until=b">")
 
 
-async def test_a_request_in_time_is_answered_twice_on_one_connection(port: int):
+async def test_a_request_in_time_is_answered_twice_on_one_connection(server_port: int):
     request = HEAD.replace(b"content-length: 2", b"content-length: 8")
-    answer = await ask(port, request + b'{"a": 1}' + request + b'{"b": 1}', until=b"<b>")
+    answer = await ask(server_port, request + b'{"a": 1}' + request + b'{"b": 1}', until=b"<b>")
     assert b"<a>" in answer

@@ -27,7 +27,7 @@ def test_codes_and_tokens_are_bounded():
     assert [access.has_token(token) for token in tokens].count(False) == 1
 
 
-async def test_a_link_gives_a_page_its_own_token_and_nothing_durable_in_an_address(api: ApiProcess):
+async def test_a_link_gives_a_page_its_own_token_and_keeps_secrets_out_of_addresses(api: ApiProcess):
     async with api.client() as client:
         link = (await client.post("/login-links", json={})).json()["url"]
     async with api.client(has_token=False) as browser:

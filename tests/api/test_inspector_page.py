@@ -15,7 +15,7 @@ MARKUP_SINKS = re.compile(r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[TestClient]:
+def page_client(tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "index.html").write_text("<!doctype html><title>page</title>")
     (tmp_path / "main.js").write_text("let x")
     (tmp_path / "notes.txt").write_text("not served")
@@ -27,13 +27,13 @@ def page(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_page_and_its_files_are_served_under_a_strict_policy(page: TestClient):
+def test_the_page_and_its_files_are_served_under_a_strict_policy(page_client: TestClient):
     for address, kind in (
         ("/", "text/html"),
         ("/inspector/main.js", "text/javascript"),
         ("/inspector/vendor/xterm.mjs", "text/javascript"),
     ):
-        answer = page.get(address)
+        answer = page_client.get(address)
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith(kind)
         policy = answer.headers["content-security-policy"].split("; ")
@@ -56,8 +56,8 @@ def test_the_page_and_its_files_are_served_under_a_strict_policy(page: TestClien
         "main.js%00",
     ],
 )
-def test_nothing_else_is_served(page: TestClient, name: str):
-    answer = page.get(f"/inspector/{name}")
+def test_other_files_are_not_served(page_client: TestClient, name: str):
+    answer = page_client.get(f"/inspector/{name}")
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "NOT_FOUND"
 

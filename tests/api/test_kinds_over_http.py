@@ -13,7 +13,7 @@ esac
 """
 
 
-async def test_the_kinds_say_what_is_installed_and_what_is_missing(start_api: StartApi, tmp_path: Path):
+async def test_the_kinds_list_which_agents_are_installed_and_which_are_missing(start_api: StartApi, tmp_path: Path):
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.write_text(CLAUDE)

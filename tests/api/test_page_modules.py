@@ -12,7 +12,7 @@ PAGE_TESTS = sorted((Path(__file__).parent / "page").glob("*.test.mjs"))
 
 @pytest.mark.skipif(bool(find_node_problem()), reason=find_node_problem())
 @pytest.mark.parametrize("file", PAGE_TESTS, ids=lambda file: file.name)
-def test_the_modules_of_the_page(file: Path):
+def test_the_page_modules_pass_their_own_tests(file: Path):
     command = ["node", "--test", "--test-reporter=tap", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4_000:]

@@ -49,7 +49,7 @@ async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ApiProc
             yield await start()
 
 
-def code_of(answer: Any) -> str:
+def read_error_code(answer: Any) -> str:
     return answer.json()["error"]["code"]
 
 
@@ -75,7 +75,7 @@ async def test_a_name_that_is_not_of_this_machine_is_refused(api: ApiProcess):
     async with api.client() as client:
         for host in FOREIGN_HOSTS:
             answer = await client.get("/health", headers={"host": host.format(port=api.port)})
-            assert (answer.status_code, code_of(answer)) == (403, "FORBIDDEN")
+            assert (answer.status_code, read_error_code(answer)) == (403, "FORBIDDEN")
 
 
 async def test_names_of_this_machine_are_taken(api: ApiProcess):
@@ -92,7 +92,7 @@ async def test_a_foreign_page_is_refused_and_gets_no_permission_to_read(api: Api
             answer = await client.get("/health", headers=headers)
             preflight = await client.options("/agents", headers={**headers, "access-control-request-method": "POST"})
             for refused in (answer, preflight):
-                assert (refused.status_code, code_of(refused)) == (403, "FORBIDDEN"), origin
+                assert (refused.status_code, read_error_code(refused)) == (403, "FORBIDDEN"), origin
                 assert not [name for name in refused.headers if name.startswith("access-control")]
 
 
@@ -142,11 +142,11 @@ async def test_agents_and_sessions_stay_in_the_roots(api: ApiProcess):
         for workdir in FOREIGN_FOLDERS:
             for place, body in (("/agents", {"type": "echo", "workdir": workdir}), ("/sessions", {"workdir": workdir})):
                 answer = await client.post(place, json=body)
-                assert (answer.status_code, code_of(answer)) == (400, "INVALID"), workdir
+                assert (answer.status_code, read_error_code(answer)) == (400, "INVALID"), workdir
         assert (await client.post("/agents", json={"type": "echo", "workdir": "sub"})).status_code == 201
 
 
-async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
+async def test_names_from_a_client_are_never_run_as_commands(api: ApiProcess):
     trap = api.root / "pwned"
     injection = f"$(touch {trap}); touch {trap} `touch {trap}` | touch {trap}"
     async with api.client() as client:
@@ -166,7 +166,7 @@ async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
             {"type": "shell", "env": {"A=B": "c"}},
         ):
             answer = await client.post("/agents", json=body)
-            assert (answer.status_code, code_of(answer)) == (400, "INVALID"), body
+            assert (answer.status_code, read_error_code(answer)) == (400, "INVALID"), body
         after = (await client.get("/agents")).json()["agents"]
         assert [agent["id"] for agent in after] == [agent["id"] for agent in before]
         agent = await spawn(client, "fake", name="plain.name-1", model="$(touch pwned)")
@@ -177,14 +177,14 @@ async def test_nothing_that_a_client_names_is_run(api: ApiProcess):
 async def test_a_large_body_is_refused_before_it_is_read(api: ApiProcess):
     async with api.client() as client:
         answer = await client.post("/agents", content=b"x" * 2_100_000)
-        assert (answer.status_code, code_of(answer)) == (413, "TOO_LARGE")
+        assert (answer.status_code, read_error_code(answer)) == (413, "TOO_LARGE")
 
         async def pieces() -> AsyncIterator[bytes]:
             for _ in range(30):
                 yield b"x" * 100_000
 
         chunked = await client.post("/agents", content=pieces())
-        assert (chunked.status_code, code_of(chunked)) == (413, "TOO_LARGE")
+        assert (chunked.status_code, read_error_code(chunked)) == (413, "TOO_LARGE")
 
 
 async def test_a_large_message_ends_its_websocket_only(api: ApiProcess):

@@ -52,7 +52,7 @@ ws.onmessage = (event) => {
 needs_node = pytest.mark.skipif(bool(find_program_problem("node")), reason=find_program_problem("node"))
 
 
-async def curl(api: ApiProcess, line: str) -> str:
+async def run_curl_line(api: ApiProcess, line: str) -> str:
     """Run a line of a shell, in which the port is that of the description, and return its output."""
     line = line.replace(":3100", f":{api.port}")
     environment = {**os.environ, "CURL_HOME": str(api.curl_home)}
@@ -96,7 +96,7 @@ async def read_until(process: asyncio.subprocess.Process, *texts: str) -> str:
 @pytest.mark.parametrize("kind", ["echo", "shell", "fake"])
 async def test_the_curl_lines_answer_as_the_description_says(api: ApiProcess, kind: str):
     agent = json.loads(
-        await curl(
+        await run_curl_line(
             api,
             'curl -X POST http://localhost:3100/agents \\\n  -H "Content-Type: application/json" \\\n'
             f'  -d \'{{"name": "my-{kind}", "type": "{kind}", "workdir": "{api.root}"}}\'',
@@ -108,7 +108,7 @@ async def test_the_curl_lines_answer_as_the_description_says(api: ApiProcess, ki
         await wait_for_status(client, agent["id"], "ready")
     message = "echo What files" if kind == "shell" else "What files"
     reply = json.loads(
-        await curl(
+        await run_curl_line(
             api,
             f'curl -X POST {place}/send \\\n  -H "Content-Type: application/json" \\\n'
             f'  -d \'{{"message": "{message}", "timeout": 30000}}\'',
@@ -117,15 +117,15 @@ async def test_the_curl_lines_answer_as_the_description_says(api: ApiProcess, ki
     assert reply["sent"] is True
     assert "What files" in reply["response"]
     assert "echo What" not in reply["response"], "the message itself is no answer"
-    logs = json.loads(await curl(api, f"curl {place}/logs?lines=50"))
+    logs = json.loads(await run_curl_line(api, f"curl {place}/logs?lines=50"))
     assert any("What files" in line for line in logs["lines"])
-    assert len(json.loads(await curl(api, f"curl {place}/logs?tail=1"))["lines"]) == 1
-    assert json.loads(await curl(api, f"curl {place}"))["status"] == "ready"
-    assert json.loads(await curl(api, "curl http://localhost:3100/health"))["agents"]["ready"] == 1
-    streamed = await curl(api, f"curl -N --max-time 2 {place}/stream || test $? = 28")
+    assert len(json.loads(await run_curl_line(api, f"curl {place}/logs?tail=1"))["lines"]) == 1
+    assert json.loads(await run_curl_line(api, f"curl {place}"))["status"] == "ready"
+    assert json.loads(await run_curl_line(api, "curl http://localhost:3100/health"))["agents"]["ready"] == 1
+    streamed = await run_curl_line(api, f"curl -N --max-time 2 {place}/stream || test $? = 28")
     assert "What files" in streamed
-    assert await curl(api, f"curl -X DELETE -w '%{{http_code}}' {place}") == "204"
-    assert json.loads(await curl(api, f"curl {place}"))["status"] == "stopped"
+    assert await run_curl_line(api, f"curl -X DELETE -w '%{{http_code}}' {place}") == "204"
+    assert json.loads(await run_curl_line(api, f"curl {place}"))["status"] == "stopped"
 
 
 @needs_node
@@ -153,7 +153,7 @@ ws.addEventListener('message', (event) => {{
 
 
 @needs_node
-async def test_the_program_for_events_sees_an_agent_become_ready_and_its_login(api: ApiProcess):
+async def test_the_example_for_events_sees_an_agent_become_ready_and_its_login(api: ApiProcess):
     program = f"""
 const openTerminal = (id, url) => console.log(`Login ${{id}} ${{url}}`);
 {EVENTS_SNIPPET}

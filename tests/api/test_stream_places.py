@@ -1,4 +1,4 @@
-"""The places of open streams: one too many is refused in one line of the log, and a place is always given back."""
+"""Tests of the limit of open streams: one too many is refused in one line of the log, and closed ones are freed."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from lsp_harness.api.event_streams import event_stream
 from tests.api.conftest import ApiProcess
 
 
-async def test_one_websocket_too_many_is_one_line_of_the_log(api: ApiProcess):
+async def test_a_refused_websocket_is_one_line_of_the_log(api: ApiProcess):
     def open_socket() -> connect:
         return connect(f"ws://127.0.0.1:{api.port}/ws/events", additional_headers=api.headers)
 
@@ -58,7 +58,7 @@ async def test_a_message_that_is_no_text_is_one_line_of_the_log(api: ApiProcess)
     assert b"Traceback" not in api.log
 
 
-async def test_a_client_that_goes_within_its_request_is_one_line_of_the_log(api: ApiProcess):
+async def test_a_client_that_disconnects_during_its_request_is_one_line_of_the_log(api: ApiProcess):
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     head = f"POST /agents HTTP/1.1\r\nHost: localhost:{api.port}\r\nAuthorization: Bearer {api.token}\r\n"
     writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())
@@ -72,7 +72,7 @@ async def test_a_client_that_goes_within_its_request_is_one_line_of_the_log(api:
     assert b"Traceback" not in api.log
 
 
-async def test_a_stream_whose_client_goes_before_its_first_part_leaves_its_place():
+async def test_a_stream_whose_client_disconnects_early_frees_its_place():
     context: Any = SimpleNamespace(open_streams=0, max_streams=1)
 
     async def events() -> AsyncGenerator[ServerSentEvent]:

@@ -1,4 +1,4 @@
-"""Tests of the WebSockets: both ways of a terminal, and the events with their replay."""
+"""Tests of the WebSockets: input and output of a terminal, and the events with their replay."""
 
 import asyncio
 import json
@@ -15,15 +15,15 @@ from tests.api.conftest import ApiProcess, spawn, wait_for_status
 
 
 @asynccontextmanager
-async def attached(api: ApiProcess, agent_id: str, query: str = "") -> AsyncIterator[ClientConnection]:
-    """A client of a terminal whose first frame has been read."""
+async def attach_client(api: ApiProcess, agent_id: str, query: str = "") -> AsyncIterator[ClientConnection]:
+    """Yield a client of a terminal whose first frame has been read."""
     url = f"ws://127.0.0.1:{api.port}/ws/agents/{agent_id}/terminal{query}"
     async with connect(url, additional_headers=api.headers) as socket:
         assert json.loads(await socket.recv())["type"] == "connected"
         yield socket
 
 
-def as_text(message: str | bytes) -> str:
+def decode_message(message: str | bytes) -> str:
     """Return a message as a terminal shows it: without NUL."""
     return (message if isinstance(message, str) else message.decode("utf-8", "replace")).replace("\0", "")
 
@@ -32,7 +32,7 @@ async def read_until(socket: ClientConnection, text: str) -> list[Any]:
     """Read messages until the output has a text."""
     messages: list[Any] = []
     async with asyncio.timeout(20):
-        while text not in "".join(map(as_text, messages)):
+        while text not in "".join(map(decode_message, messages)):
             messages.append(await socket.recv())
     return messages
 
@@ -59,7 +59,7 @@ def test_only_known_objects_are_control_messages(text: str, is_control: bool):
 async def test_json_is_printed_and_typed_in_text_mode(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
-        async with attached(api, agent["id"]) as socket:
+        async with attach_client(api, agent["id"]) as socket:
             await socket.send("cat\r")
             await read_until(socket, "cat")
             await socket.send('{"a": 1}\r')
@@ -77,7 +77,7 @@ async def test_json_is_printed_and_typed_in_text_mode(api: ApiProcess):
 async def test_bytes_go_both_ways_in_binary_mode_and_a_resize_reaches_the_program(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
-        async with attached(api, agent["id"], "?mode=binary") as socket:
+        async with attach_client(api, agent["id"], "?mode=binary") as socket:
             await socket.send(json.dumps({"type": "resize", "cols": 91, "rows": 33}))
             await socket.send(b"stty size; printf '{}\\n'\r")
             messages = await read_until(socket, "33 91")
@@ -95,10 +95,10 @@ async def test_bytes_go_both_ways_in_binary_mode_and_a_resize_reaches_the_progra
 async def test_a_second_viewer_sees_the_present_screen_and_both_see_the_end(api: ApiProcess):
     async with api.client() as client:
         agent = await spawn(client, "shell")
-        async with attached(api, agent["id"]) as first:
+        async with attach_client(api, agent["id"]) as first:
             await first.send("echo be''fore\r")
             await read_until(first, "before")
-            async with attached(api, agent["id"]) as second:
+            async with attach_client(api, agent["id"]) as second:
                 assert "before" in str(await second.recv())
                 await client.delete(f"/agents/{agent['id']}")
                 for socket in (first, second):
@@ -109,7 +109,7 @@ async def test_a_second_viewer_sees_the_present_screen_and_both_see_the_end(api:
 
 async def test_an_unknown_agent_is_refused_before_the_websocket_begins(api: ApiProcess):
     with pytest.raises(InvalidStatus) as caught:
-        async with attached(api, "01ARZ3NDEKTSV4RRFFQ69G5FAV"):
+        async with attach_client(api, "01ARZ3NDEKTSV4RRFFQ69G5FAV"):
             pass
     assert caught.value.response.status_code == 404
     assert json.loads(caught.value.response.body or b"")["error"]["code"] == "NOT_FOUND"
@@ -151,9 +151,9 @@ async def test_the_terminal_has_the_size_of_the_viewer_who_typed_last(api: ApiPr
             screen = (await client.get(f"/agents/{agent['id']}/screen")).json()
             return screen["cols"], screen["lines"]
 
-        async with attached(api, agent["id"], "?mode=binary") as large:
+        async with attach_client(api, agent["id"], "?mode=binary") as large:
             await large.send(json.dumps({"type": "resize", "cols": 140, "rows": 50}))
-            async with attached(api, agent["id"], "?mode=binary") as small:
+            async with attach_client(api, agent["id"], "?mode=binary") as small:
                 await small.send(json.dumps({"type": "resize", "cols": 71, "rows": 21}))
                 assert await read_size(large) == (71, 21), "a viewer who comes counts as one who typed"
                 await large.send(b"stty size\r")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import ApiProcess, StartApi, spawn
-from tests.api.test_agent_changes import BEFORE, BETTER, review, run_git, write
-from tests.api.test_agents_cli import agents
+from tests.api.test_agent_changes import BEFORE, BETTER, request_review, run_git, write
+from tests.api.test_agents_cli import run_agents_command
 
 
 async def kill(api: ApiProcess) -> None:
@@ -17,7 +17,7 @@ async def kill(api: ApiProcess) -> None:
 
 
 @pytest.fixture
-async def first(start_api: StartApi) -> ApiProcess:
+async def first_server(start_api: StartApi) -> ApiProcess:
     """Start a server in a repository with one file."""
     api = await start_api()
     (api.root / "geo.py").write_text(BEFORE)
@@ -27,13 +27,15 @@ async def first(start_api: StartApi) -> ApiProcess:
     return api
 
 
-async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(
+    first_server: ApiProcess, start_api: StartApi
+):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree", name="helper")
         await write(client, agent, BETTER)
-    await kill(first)
+    await kill(first_server)
     second = await start_api()
-    code, output = await agents(second, "worktrees", "--json")
+    code, output = await run_agents_command(second, "worktrees", "--json")
     assert code == 0, output
     (row,) = json.loads(output)
     facts = {key: row[key] for key in ("agentId", "name", "type", "isRunning", "takenBy", "changedFiles", "problem")}
@@ -47,59 +49,59 @@ async def test_the_work_of_a_killed_server_is_applied_undone_and_discarded(first
         "problem": "",
     }
     assert row["branch"] in run_git(second.root, "branch", "--list", "lsp-harness/*")
-    code, output = await agents(second, "worktrees")
+    code, output = await run_agents_command(second, "worktrees")
     assert "helper" in output
     assert "1 files" in output
-    code, output = await agents(second, "changes", agent["id"])
+    code, output = await run_agents_command(second, "changes", agent["id"])
     assert (code, "+PI = 3.14159" in output) == (0, True), output
     review_id = output.split()[-1]
-    assert await agents(second, "apply", agent["id"], review_id) == (0, "changed geo.py\n")
+    assert await run_agents_command(second, "apply", agent["id"], review_id) == (0, "changed geo.py\n")
     assert (second.root / "geo.py").read_text() == BETTER
     # the checkpoint outlives a server, too
     await kill(second)
     third = await start_api()
     async with third.client() as client:
         assert (await client.get("/worktrees")).json()["worktrees"][0]["isApplied"] is True
-    assert await agents(third, "undo", agent["id"]) == (0, "restored geo.py\n")
+    assert await run_agents_command(third, "undo", agent["id"]) == (0, "restored geo.py\n")
     assert (third.root / "geo.py").read_text() == BEFORE
-    assert await agents(third, "discard", agent["id"]) == (0, "")
-    assert await agents(third, "worktrees") == (0, "there is no worktree of an agent\n")
+    assert await run_agents_command(third, "discard", agent["id"]) == (0, "")
+    assert await run_agents_command(third, "worktrees") == (0, "there is no worktree of an agent\n")
     assert run_git(third.root, "branch", "--list", "lsp-harness/*") == ""
     assert len(run_git(third.root, "worktree", "list").splitlines()) == 1
 
 
-async def test_a_worktree_without_a_record_is_found_by_git(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_a_worktree_without_a_record_is_found_by_git(first_server: ApiProcess, start_api: StartApi):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
         await write(client, agent, BETTER)
-    await kill(first)
-    (record,) = Path(first.home).rglob("worktrees/*.json")
+    await kill(first_server)
+    (record,) = Path(first_server.home).rglob("worktrees/*.json")
     record.write_text("{")
     second = await start_api()
     async with second.client() as client:
         (row,) = (await client.get("/worktrees")).json()["worktrees"]
         assert (row["agentId"], row["changedFiles"], row["type"]) == (record.stem.upper(), 1, "")
-        found = await review(client, {"id": row["agentId"]})
+        found = await request_review(client, {"id": row["agentId"]})
         assert (found["passed"], found["files"]) == (True, [{"path": "geo.py", "kind": "changed"}])
 
 
-async def test_a_worktree_of_a_server_that_runs_is_left_to_it(first: ApiProcess, start_api: StartApi):
-    async with first.client() as client:
+async def test_a_running_server_keeps_its_own_worktrees(first_server: ApiProcess, start_api: StartApi):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
     second = await start_api()
     async with second.client() as client:
         (row,) = (await client.get("/worktrees")).json()["worktrees"]
-        assert row["takenBy"] == first.process.pid
+        assert row["takenBy"] == first_server.process.pid
         refused = await client.post(f"/agents/{agent['id']}/discard")
         assert refused.status_code == 400
-        assert f"process {first.process.pid}" in refused.json()["error"]["message"]
+        assert f"process {first_server.process.pid}" in refused.json()["error"]["message"]
     assert Path(row["folder"]).is_dir()
 
 
-async def test_worktrees_of_other_folders_are_not_shown(first: ApiProcess, start_api: StartApi, tmp_path: Path):
-    async with first.client() as client:
+async def test_worktrees_of_other_folders_are_not_shown(first_server: ApiProcess, start_api: StartApi, tmp_path: Path):
+    async with first_server.client() as client:
         agent = await spawn(client, "fake", isolation="worktree")
-    await kill(first)
+    await kill(first_server)
     other = tmp_path / "other"
     other.mkdir()
     second = await start_api("--root", str(other))

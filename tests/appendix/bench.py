@@ -17,7 +17,7 @@ READ = call_text("read", path="a.txt")
 CREATE = call_text("create", path="new.txt", text="made\n")
 
 
-def of_type(kind: type[E], events: list[ClientEvent]) -> list[E]:
+def select_events(kind: type[E], events: list[ClientEvent]) -> list[E]:
     """Return the events of a class."""
     return [event for event in events if isinstance(event, kind)]
 
@@ -49,7 +49,7 @@ class Bench:
 
     async def stop(self, *replies: Reply, **options: Any) -> TurnStop:
         """Return the last event of a prompt."""
-        return of_type(TurnStop, await self.ask(*replies, **options))[-1]
+        return select_events(TurnStop, await self.ask(*replies, **options))[-1]
 
     def log(self, session_id: str = "") -> list[Event]:
         """Return the events in the log of a session, or of the last one."""

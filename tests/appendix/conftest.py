@@ -8,7 +8,7 @@ from tests.appendix.bench import Bench
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def session_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Return folders of its own for a test."""
     folders = [tmp_path / name for name in ("work", "home", "scripts")]
     for folder in folders:

@@ -11,7 +11,7 @@ from typing import Any
 NAMES: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
 
 
-def names(source: str, group: str) -> list[str]:
+def list_names(source: str, group: str) -> list[str]:
     """Return the names of a group."""
     return list(NAMES[source][group])
 
@@ -20,10 +20,10 @@ TABLES: dict[tuple[str, str], Mapping[str, Any]] = {}
 """The source and the group → the table of its tests."""
 
 
-def table(source: str, group: str, tests: Mapping[str, Any]) -> list[str]:
+def require_complete_table(source: str, group: str, tests: Mapping[str, Any]) -> list[str]:
     """Note the table of a group, and return its names as the parameters of a test. Fail if a name has no test."""
-    missing, unknown = set(names(source, group)) - tests.keys(), tests.keys() - set(names(source, group))
+    missing, unknown = set(list_names(source, group)) - tests.keys(), tests.keys() - set(list_names(source, group))
     assert not missing, f"{source}.{group}: no test for {', '.join(sorted(missing))}"
     assert not unknown, f"{source}.{group}: {', '.join(sorted(unknown))} is no name of it"
     TABLES[source, group] = tests
-    return names(source, group)
+    return list_names(source, group)

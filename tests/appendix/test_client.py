@@ -1,4 +1,4 @@
-"""The words of the client, and the variables that choose the program."""
+"""Tests of the documented words of the client, and of the variables that choose the program."""
 
 import asyncio
 import sys
@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 
 from lsp_harness.sdk import HarnessClient, HarnessError, TextDelta, TurnStop, query
-from tests.appendix.bench import Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.bench import Bench, select_events
+from tests.appendix.names import require_complete_table
 
 ClientTest = Callable[[Bench], Awaitable[None]]
 
 
-def client_of(bench: Bench, *replies: Any, **options: Any) -> HarnessClient:
+def make_client(bench: Bench, *replies: Any, **options: Any) -> HarnessClient:
     return HarnessClient(provider=bench.script(*replies), cwd=bench.folder, in_process=True, **options)
 
 
 async def check_send(bench: Bench) -> None:
-    async with client_of(bench, "one", {"text": "two", "expect": "one"}) as client:
+    async with make_client(bench, "one", {"text": "two", "expect": "one"}) as client:
         texts = [(await (await client.send(prompt)).result()).text for prompt in ("first", "second")]
     assert texts == ["one", "two"]
 
 
 async def check_close(bench: Bench) -> None:
-    async with client_of(bench, "one") as client:
+    async with make_client(bench, "one") as client:
         await (await client.send("hi")).result()
         await client.close()
         with pytest.raises(HarnessError) as failure:
@@ -36,12 +36,12 @@ async def check_close(bench: Bench) -> None:
 
 
 async def check_session_id(bench: Bench) -> None:
-    async with client_of(bench) as client:
+    async with make_client(bench) as client:
         assert client.session_id == bench.log()[0].session_id
 
 
 async def check_context_manager(bench: Bench) -> None:
-    client = client_of(bench)
+    client = make_client(bench)
     with pytest.raises(HarnessError, match="async with"):
         await client.send("hi")
     async with client as entered:
@@ -52,20 +52,20 @@ async def check_context_manager(bench: Bench) -> None:
 
 
 async def check_serialised_send(bench: Bench) -> None:
-    async with client_of(bench, "one", "two", "three") as client:
+    async with make_client(bench, "one", "two", "three") as client:
 
         async def ask(prompt: str) -> list[Any]:
             return [event async for event in await client.send(prompt)]
 
         turns = await asyncio.gather(*map(ask, "abc"))
-    assert [of_type(TurnStop, events)[0].text for events in turns] == ["one", "two", "three"]
-    assert [of_type(TurnStop, events)[0].turn_number for events in turns] == [0, 1, 2]
+    assert [select_events(TurnStop, events)[0].text for events in turns] == ["one", "two", "three"]
+    assert [select_events(TurnStop, events)[0].turn_number for events in turns] == [0, 1, 2]
     for events in turns:
         assert len({event.prompt_id for event in events}) == 1
 
 
 async def check_interrupt(bench: Bench) -> None:
-    async with client_of(bench, {"text": "half", "hang": True}, "whole") as client:
+    async with make_client(bench, {"text": "half", "hang": True}, "whole") as client:
         turn = await client.send("wait")
         async for event in turn:
             if isinstance(event, TextDelta):
@@ -87,10 +87,10 @@ CLIENT: Mapping[str, ClientTest] = {
 }
 
 
-@pytest.mark.parametrize("word", table("sdk", "client", CLIENT))
-async def test_a_word_of_the_client(word: str, bench: Bench):
+@pytest.mark.parametrize("word", require_complete_table("sdk", "client", CLIENT))
+async def test_each_documented_word_of_the_client_works(word: str, session_bench: Bench):
     async with asyncio.timeout(90):
-        await CLIENT[word](bench)
+        await CLIENT[word](session_bench)
 
 
 def write_program(folder: Path) -> Path:
@@ -111,15 +111,17 @@ async def check_binary(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
 ENVIRONMENT = {"OH_BINARY": check_binary}
 
 
-@pytest.mark.parametrize("name", table("sdk", "env", ENVIRONMENT))
-async def test_a_variable_of_the_sdk(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    await ENVIRONMENT[name](bench, monkeypatch)
+@pytest.mark.parametrize("name", require_complete_table("sdk", "env", ENVIRONMENT))
+async def test_each_documented_variable_of_the_sdk_works(
+    name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    await ENVIRONMENT[name](session_bench, monkeypatch)
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_an_interrupt_right_after_the_prompt_counts(in_process: bool, bench: Bench):
-    provider = bench.script(*[{"hang": True}] * 3)
-    options: dict[str, Any] = {"provider": provider, "cwd": bench.folder, "in_process": in_process}
+async def test_an_interrupt_right_after_the_prompt_stops_the_turn(in_process: bool, session_bench: Bench):
+    provider = session_bench.script(*[{"hang": True}] * 3)
+    options: dict[str, Any] = {"provider": provider, "cwd": session_bench.folder, "in_process": in_process}
     async with asyncio.timeout(20), HarnessClient(**options) as client:
         for _ in range(3):
             turn = await client.send("hi")
@@ -127,12 +129,12 @@ async def test_an_interrupt_right_after_the_prompt_counts(in_process: bool, benc
             assert (await turn.result()).reason == "interrupted"
 
 
-async def test_an_iterator_that_is_left_early_ends_the_session(bench: Bench):
-    events = query("hi", provider=bench.script({"text": "half", "hang": True}), cwd=bench.folder)
+async def test_an_iterator_that_is_left_early_ends_the_session(session_bench: Bench):
+    events = query("hi", provider=session_bench.script({"text": "half", "hang": True}), cwd=session_bench.folder)
     async with asyncio.timeout(15):
         async for event in events:
             if isinstance(event, TextDelta):
                 break
         await events.aclose()
-    assert [event.data["reason"] for event in bench.log() if event.type == "turn.stopped"] == ["cancelled"]
-    assert bench.log()[-1].type == "session.closed"
+    assert [event.data["reason"] for event in session_bench.log() if event.type == "turn.stopped"] == ["cancelled"]
+    assert session_bench.log()[-1].type == "session.closed"

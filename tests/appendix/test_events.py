@@ -32,26 +32,26 @@ from lsp_harness.sdk import (
     to_wire,
 )
 from lsp_harness.wire.event import Event
-from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.bench import READ, Bench, select_events
+from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
 EventSource = Callable[[Bench], Awaitable[ClientEvent]]
 
 
-async def first(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
-    return of_type(kind, await bench.ask(*replies))[0]
+async def ask_for_first_event(bench: Bench, kind: type[ClientEvent], *replies: Any) -> ClientEvent:
+    return select_events(kind, await bench.ask(*replies))[0]
 
 
 async def find_text(bench: Bench) -> ClientEvent:
-    event = await first(bench, TextDelta, "a word")
+    event = await ask_for_first_event(bench, TextDelta, "a word")
     assert isinstance(event, TextDelta)
     assert (event.content, event.seq) == ("a word", None)
     return event
 
 
 async def find_tool_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, ToolStart, READ, "done")
+    event = await ask_for_first_event(bench, ToolStart, READ, "done")
     assert isinstance(event, ToolStart)
     assert (event.tool, event.input) == ("read", {"path": "a.txt"})
     return event
@@ -59,7 +59,7 @@ async def find_tool_start(bench: Bench) -> ClientEvent:
 
 async def find_tool_end(bench: Bench) -> ClientEvent:
     events = await bench.ask(READ, call_text("read", path="nothing.txt"), "done")
-    ends, starts = of_type(ToolEnd, events), of_type(ToolStart, events)
+    ends, starts = select_events(ToolEnd, events), select_events(ToolStart, events)
     assert [end.call_id for end in ends] == [start.call_id for start in starts]
     assert [end.error for end in ends] == [False, True]
     assert "the text of a" in ends[0].output
@@ -68,7 +68,7 @@ async def find_tool_end(bench: Bench) -> ClientEvent:
 
 async def find_error(bench: Bench) -> ClientEvent:
     events = await bench.ask({"error": "the model is away"})
-    errors = of_type(ErrorEvent, events)
+    errors = select_events(ErrorEvent, events)
     assert "the model is away" in errors[0].message
     assert errors[-1].recoverable is False
     assert isinstance(events[-1], TurnStop)
@@ -76,7 +76,7 @@ async def find_error(bench: Bench) -> ClientEvent:
 
 
 async def find_cost(bench: Bench) -> ClientEvent:
-    event = await first(bench, CostUpdate, "three words here")
+    event = await ask_for_first_event(bench, CostUpdate, "three words here")
     assert isinstance(event, CostUpdate)
     assert event.input_tokens > 0
     assert (event.output_tokens, event.cost) == (3, 0.0)
@@ -84,7 +84,7 @@ async def find_cost(bench: Bench) -> ClientEvent:
 
 
 async def find_turn_complete(bench: Bench) -> ClientEvent:
-    """The end of a subagent. The event is written as its tool writes it."""
+    """Return the event at the end of a subagent. The event is written as its tool writes it."""
     log = SessionLog(bench.home / "sessions")
     sent: list[Event] = []
     log.listeners.append(sent.append)
@@ -97,7 +97,7 @@ async def find_turn_complete(bench: Bench) -> ClientEvent:
 
 
 async def find_turn_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, TurnStart, "hi")
+    event = await ask_for_first_event(bench, TurnStart, "hi")
     assert isinstance(event, TurnStart)
     assert event.turn_number == event.turn == 0
     return event
@@ -111,13 +111,13 @@ async def find_turn_stop(bench: Bench) -> ClientEvent:
 
 async def find_decision(bench: Bench) -> ClientEvent:
     events = await bench.ask(READ, "done", permission_mode="deny")
-    event = of_type(HookDecision, events)[0]
+    event = select_events(HookDecision, events)[0]
     assert (event.event, event.tool, event.decision, event.by) == ("permission", "read", "allow", "mode")
     return event
 
 
 async def find_session_start(bench: Bench) -> ClientEvent:
-    event = await first(bench, SessionStart, "hi")
+    event = await ask_for_first_event(bench, SessionStart, "hi")
     assert isinstance(event, SessionStart)
     assert event.session_id == bench.log()[0].session_id
     assert (event.permission_mode, event.cwd) == ("trust", str(bench.folder))
@@ -146,9 +146,9 @@ EVENTS: Mapping[str, EventSource] = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "events", EVENTS))
-async def test_a_session_sends_an_event(name: str, bench: Bench):
-    event = await EVENTS[name](bench)
+@pytest.mark.parametrize("name", require_complete_table("sdk", "events", EVENTS))
+async def test_a_session_sends_an_event(name: str, session_bench: Bench):
+    event = await EVENTS[name](session_bench)
     assert type(event).__name__ == name
     assert parse_event(to_wire(event)) == event
 
@@ -169,7 +169,7 @@ WIRE = {
 """Name of a frame there → here. Those with capitals are read, too."""
 
 
-async def frames_of(bench: Bench) -> list[dict[str, Any]]:
+async def read_frames(bench: Bench) -> list[dict[str, Any]]:
     """Return the lines of a session in a child process."""
     provider = bench.script(READ, "a word", {"error": "away"})
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", f"--cwd={bench.folder}"]
@@ -181,15 +181,15 @@ async def frames_of(bench: Bench) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-async def test_the_frames_of_a_session_have_these_types(bench: Bench):
-    frames = await frames_of(bench)
+async def test_the_frames_of_a_session_have_these_types(session_bench: Bench):
+    frames = await read_frames(session_bench)
     seen = {frame["type"] for frame in frames}
     assert set(WIRE.values()) - seen == {"turn_complete"}
     assert [frame["id"] for frame in frames if frame["type"] == "turn_stop"] == ["1", "2"]
     assert {frame["id"] for frame in frames if frame["turn"] is not None} == {"1", "2"}
 
 
-@pytest.mark.parametrize("name", table("sdk", "wire", WIRE))
+@pytest.mark.parametrize("name", require_complete_table("sdk", "wire", WIRE))
 def test_a_frame_is_read_under_both_names(name: str):
     fields = {
         **dict.fromkeys(("content", "tool", "message", "reason", "event", "sessionId", "model"), "x"),
@@ -216,10 +216,10 @@ STOPS: Mapping[str, Callable[[Bench], Awaitable[TurnStop]]] = {
 }
 
 
-@pytest.mark.parametrize("reason", table("sdk", "stop_reasons", STOPS))
-async def test_a_turn_stops_for_a_reason(reason: str, bench: Bench):
+@pytest.mark.parametrize("reason", require_complete_table("sdk", "stop_reasons", STOPS))
+async def test_a_turn_stops_for_a_reason(reason: str, session_bench: Bench):
     async with asyncio.timeout(20):
-        assert (await STOPS[reason](bench)).reason == reason
+        assert (await STOPS[reason](session_bench)).reason == reason
 
 
 async def check_binary_error(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,6 +241,6 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "exceptions", EXCEPTIONS))
-async def test_an_exception_is_raised(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
-    await EXCEPTIONS[name](bench, monkeypatch)
+@pytest.mark.parametrize("name", require_complete_table("sdk", "exceptions", EXCEPTIONS))
+async def test_an_exception_is_raised(name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    await EXCEPTIONS[name](session_bench, monkeypatch)

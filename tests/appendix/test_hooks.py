@@ -1,4 +1,4 @@
-"""Every event of hooks is told to the hooks of the user, and those that may forbid something do."""
+"""Tests that every hook event calls the hooks of the user, and that some hooks can forbid something."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,8 +8,8 @@ import pytest
 
 from lsp_harness.permission.hooks import HOOK_EVENTS
 from lsp_harness.sdk import HarnessClient, HarnessError, SessionStart, ToolEnd, TurnStop
-from tests.appendix.bench import CREATE, READ, Bench, of_type, read_facts
-from tests.appendix.names import table
+from tests.appendix.bench import CREATE, READ, Bench, read_facts, select_events
+from tests.appendix.names import require_complete_table
 from tests.support.scripted_session import call_text
 
 Trigger = Callable[[Bench], Awaitable[Any]]
@@ -35,8 +35,8 @@ async def edit(bench: Bench) -> None:
     await bench.ask(CREATE, "done")
 
 
-async def continue_elsewhere(bench: Bench) -> None:
-    [start] = of_type(SessionStart, await bench.ask("hi"))[:1]
+async def continue_in_another_client(bench: Bench) -> None:
+    [start] = select_events(SessionStart, await bench.ask("hi"))[:1]
     other = bench.folder / "other"
     other.mkdir()
     await bench.ask("hi", resume=start.session_id, cwd=other)
@@ -84,7 +84,7 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
     "userPromptSubmit": (answer, {"prompt": "do it"}),
     "permissionRequest": (ask_permission, {"tool": "create"}),
     "fileChanged": (edit, {"paths": ["new.txt"]}),
-    "cwdChanged": (continue_elsewhere, {}),
+    "cwdChanged": (continue_in_another_client, {}),
     "subagentStart": (start_agent, {}),
     "subagentStop": (start_agent, {}),
     "preCompact": (fill_the_window, {}),
@@ -96,12 +96,12 @@ TRIGGERS: Mapping[str, tuple[Trigger, Mapping[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("event", table("sdk", "hooks", TRIGGERS))
-async def test_a_hook_is_told(event: str, bench: Bench):
+@pytest.mark.parametrize("event", require_complete_table("sdk", "hooks", TRIGGERS))
+async def test_each_event_calls_its_hook(event: str, session_bench: Bench):
     trigger, facts = TRIGGERS[event]
-    file = bench.hook(event)
+    file = session_bench.hook(event)
     async with asyncio.timeout(90):
-        await trigger(bench)
+        await trigger(session_bench)
     heard = read_facts(file)
     assert heard
     assert heard[0]["event"] == event
@@ -109,7 +109,7 @@ async def test_a_hook_is_told(event: str, bench: Bench):
     assert {key: heard[0][key] for key in facts} == facts
 
 
-def test_all_events_of_hooks_have_names_there():
+def test_each_hook_event_has_a_trigger_in_this_test():
     assert set(TRIGGERS) == set(HOOK_EVENTS)
 
 
@@ -120,46 +120,46 @@ async def stop_detail(bench: Bench) -> str:
     return (await bench.stop()).detail
 
 
-async def tool_output(bench: Bench) -> str:
-    [end] = of_type(ToolEnd, await bench.ask(CREATE, "done", permission_mode="ask"))
+async def read_tool_output(bench: Bench) -> str:
+    [end] = select_events(ToolEnd, await bench.ask(CREATE, "done", permission_mode="ask"))
     return end.output
 
 
-async def mode_error(bench: Bench) -> str:
+async def read_mode_error(bench: Bench) -> str:
     with pytest.raises(HarnessError) as failure:
         await change_the_mode(bench)
     return str(failure.value)
 
 
 FORBIDDEN: Mapping[str, Callable[[Bench], Awaitable[str]]] = {
-    "preToolUse": tool_output,
+    "preToolUse": read_tool_output,
     "userPromptSubmit": stop_detail,
-    "permissionRequest": tool_output,
-    "configChange": mode_error,
+    "permissionRequest": read_tool_output,
+    "configChange": read_mode_error,
     "turnStart": stop_detail,
 }
 
 
 @pytest.mark.parametrize("event", FORBIDDEN)
-async def test_a_hook_forbids(event: str, bench: Bench):
-    bench.hook(event, DENY)
+async def test_a_hook_forbids(event: str, session_bench: Bench):
+    session_bench.hook(event, DENY)
     async with asyncio.timeout(90):
-        assert "not by my hook" in await FORBIDDEN[event](bench)
-    assert not (bench.folder / "new.txt").exists()
+        assert "not by my hook" in await FORBIDDEN[event](session_bench)
+    assert not (session_bench.folder / "new.txt").exists()
 
 
 @pytest.mark.parametrize("kind", ["steer", "follow_up"])
-async def test_a_hook_of_prompts_forbids_a_queued_text(kind: str, bench: Bench):
-    bench.hook("userPromptSubmit", DENY)
-    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+async def test_a_hook_of_prompts_forbids_a_queued_text(kind: str, session_bench: Bench):
+    session_bench.hook("userPromptSubmit", DENY)
+    async with HarnessClient(provider=session_bench.script(), cwd=session_bench.folder, in_process=True) as client:
         with pytest.raises(HarnessError, match="not by my hook"):
             await getattr(client, kind)("do it")
-    assert not [event for event in bench.log() if event.type == "queue.added"]
+    assert not [event for event in session_bench.log() if event.type == "queue.added"]
 
 
-async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(bench: Bench):
-    bench.hook("turnStart", DENY)
-    async with HarnessClient(provider=bench.script(), cwd=bench.folder, in_process=True) as client:
+async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(session_bench: Bench):
+    session_bench.hook("turnStart", DENY)
+    async with HarnessClient(provider=session_bench.script(), cwd=session_bench.folder, in_process=True) as client:
         feed = client.events()
         await client.follow_up("do it")
         stop = await anext(event async for event in feed if isinstance(event, TurnStop))
@@ -167,8 +167,8 @@ async def test_a_hook_of_turns_forbids_the_turn_of_a_queued_text(bench: Bench):
     assert "not by my hook" in stop.detail
 
 
-async def test_a_hook_forbids_a_compaction(bench: Bench):
-    bench.hook("preCompact", DENY)
+async def test_a_hook_forbids_a_compaction(session_bench: Bench):
+    session_bench.hook("preCompact", DENY)
     async with asyncio.timeout(90):
-        await fill_the_window(bench)
-    assert not [event for event in bench.log() if event.type == "compaction.completed"]
+        await fill_the_window(session_bench)
+    assert not [event for event in session_bench.log() if event.type == "compaction.completed"]

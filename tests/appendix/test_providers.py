@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lsp_harness.sdk import ErrorEvent, ToolEnd, TurnStop
-from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.bench import READ, Bench, select_events
+from tests.appendix.names import require_complete_table
 from tests.support.provider_replies import MODEL, ScriptedAnswer, serve_answers
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 ANSWERS = (READ, "It is the text of a.")
 
@@ -52,35 +52,35 @@ PROVIDERS: Mapping[str, tuple[Callable[[], FakeServer], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("sdk", "providers", PROVIDERS))
-async def test_a_provider_runs_a_turn_with_a_tool(name: str, bench: Bench, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("name", require_complete_table("sdk", "providers", PROVIDERS))
+async def test_a_provider_runs_a_turn_with_a_tool(name: str, session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
     make_server, variable, key = PROVIDERS[name]
     if key:
         monkeypatch.setenv(key, "sk-secret-of-a-test")
-    async with serving(make_server()) as server:
+    async with open_server(make_server()) as server:
         options: dict[str, Any] = {"provider": name, "model": MODEL}
         if variable:
             monkeypatch.setenv(variable, server.url)
         else:
             _move(name, server.url, monkeypatch)
-        events = await bench.ask(allowed_tools=["read"], **options)
-    [end], [stop] = of_type(ToolEnd, events), of_type(TurnStop, events)
-    assert (end.tool, end.error) == ("read", False), [event.message for event in of_type(ErrorEvent, events)]
+        events = await session_bench.ask(allowed_tools=["read"], **options)
+    [end], [stop] = select_events(ToolEnd, events), select_events(TurnStop, events)
+    assert (end.tool, end.error) == ("read", False), [event.message for event in select_events(ErrorEvent, events)]
     assert "the text of a" in end.output
     assert (stop.reason, stop.text) == ("completed", ANSWERS[1])
     if key:
         sent = {header: value for request in server.requests for header, value in request.headers.items()}
         assert "sk-secret-of-a-test" in str(sent)
-        assert "sk-secret-of-a-test" not in str([event.data for event in bench.log()])
+        assert "sk-secret-of-a-test" not in str([event.data for event in session_bench.log()])
 
 
-async def test_a_server_that_fails_once_is_told_and_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+async def test_a_request_to_a_server_that_fails_once_is_repeated(session_bench: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-a-test")
     server = serve_answers("openai", Reply(status=500), ScriptedAnswer(["fine"]))
-    async with serving(server):
+    async with open_server(server):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        events = await bench.ask(provider="openai", model=MODEL)
-    [error], [stop] = of_type(ErrorEvent, events), of_type(TurnStop, events)
+        events = await session_bench.ask(provider="openai", model=MODEL)
+    [error], [stop] = select_events(ErrorEvent, events), select_events(TurnStop, events)
     assert (error.recoverable, "500" in error.message) == (True, True)
     assert (stop.reason, stop.text) == ("completed", "fine")
 

@@ -23,15 +23,15 @@ from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.kernel.projections.message_history import project_conversation
 from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.sdk import HarnessClient, SessionStart, TaskEvent, TextDelta, ToolEnd
-from tests.appendix.bench import READ, Bench, of_type
-from tests.appendix.names import table
+from tests.appendix.bench import READ, Bench, select_events
+from tests.appendix.names import require_complete_table
 from tests.appendix.test_hooks import end_a_task, fill_the_window
 from tests.support.scripted_session import call_text
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """The result of a command."""
 
     code: int
@@ -39,7 +39,7 @@ class Ran:
     err: str
 
 
-async def run(bench: Bench, *arguments: str, **environment: str) -> Ran:
+async def run(bench: Bench, *arguments: str, **environment: str) -> CommandResult:
     """Run `lsp-harness` in the folder of a test."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lsp_harness", *arguments),
@@ -50,7 +50,7 @@ async def run(bench: Bench, *arguments: str, **environment: str) -> Ran:
         stderr=asyncio.subprocess.PIPE,
     )
     out, err = await process.communicate(b"hi\n")
-    return Ran(process.returncode or 0, out.decode(), err.decode())
+    return CommandResult(process.returncode or 0, out.decode(), err.decode())
 
 
 CommandTest = Callable[[Bench], Awaitable[None]]
@@ -103,9 +103,9 @@ COMMANDS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("word", table("session", "cli", COMMANDS))
-async def test_a_word_of_the_command_line(word: str, bench: Bench):
-    await COMMANDS[word](bench)
+@pytest.mark.parametrize("word", require_complete_table("session", "cli", COMMANDS))
+async def test_each_documented_word_of_the_command_line_works(word: str, session_bench: Bench):
+    await COMMANDS[word](session_bench)
 
 
 async def check_home(bench: Bench) -> None:
@@ -139,7 +139,7 @@ async def check_ollama(bench: Bench) -> None:
     server.on["POST", "/v1/chat/completions"] = Reply((answer, "[DONE]"))
     arguments = ("run", "hi", "--provider=ollama", "--model=m", "--allowed-tools=")
     for name in ("LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"):
-        async with serving(server):
+        async with open_server(server):
             ran = await run(bench, *arguments, **{name: server.url})
         assert ran.out == "from the address\n", ran.err
 
@@ -153,9 +153,9 @@ VARIABLES: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "env", VARIABLES))
-async def test_a_variable_of_the_program(name: str, bench: Bench):
-    await VARIABLES[name](bench)
+@pytest.mark.parametrize("name", require_complete_table("session", "env", VARIABLES))
+async def test_each_documented_variable_of_the_program_works(name: str, session_bench: Bench):
+    await VARIABLES[name](session_bench)
 
 
 # -- events
@@ -259,12 +259,12 @@ SESSION_EVENTS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "events", SESSION_EVENTS))
-async def test_a_session_writes_an_event(name: str, bench: Bench):
+@pytest.mark.parametrize("name", require_complete_table("session", "events", SESSION_EVENTS))
+async def test_a_session_writes_an_event(name: str, session_bench: Bench):
     assert name in EVENT_CLASSES
     async with asyncio.timeout(90):
-        await SESSION_EVENTS[name](bench)
-    assert name in bench.types()
+        await SESSION_EVENTS[name](session_bench)
+    assert name in session_bench.types()
 
 
 # -- reasons to end
@@ -280,11 +280,11 @@ REASONS: Mapping[str, tuple[CommandTest, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "finish_reasons", REASONS))
-async def test_a_turn_ends_for_a_reason(name: str, bench: Bench):
+@pytest.mark.parametrize("name", require_complete_table("session", "finish_reasons", REASONS))
+async def test_a_turn_ends_for_a_reason(name: str, session_bench: Bench):
     cause, reason, detail = REASONS[name]
-    await cause(bench)
-    [stop] = [event.data for event in bench.log() if event.type == "turn.stopped"]
+    await cause(session_bench)
+    [stop] = [event.data for event in session_bench.log() if event.type == "turn.stopped"]
     assert (stop["reason"], stop["detail"]) == (reason, detail)
 
 
@@ -327,10 +327,10 @@ PROJECTIONS: Mapping[str, CommandTest] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "projections", PROJECTIONS))
-async def test_a_projection_folds_the_log(name: str, bench: Bench):
+@pytest.mark.parametrize("name", require_complete_table("session", "projections", PROJECTIONS))
+async def test_a_projection_folds_the_log(name: str, session_bench: Bench):
     async with asyncio.timeout(90):
-        await PROJECTIONS[name](bench)
+        await PROJECTIONS[name](session_bench)
 
 
 LOOP: Mapping[str, Callable[..., Any]] = {
@@ -345,7 +345,7 @@ LOOP: Mapping[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", table("session", "loop", LOOP))
+@pytest.mark.parametrize("name", require_complete_table("session", "loop", LOOP))
 def test_the_loop_has_a_step(name: str):
     step = LOOP[name]
     assert inspect.getdoc(step)
@@ -358,20 +358,22 @@ def test_the_loop_has_a_step(name: str):
 EXECUTIONS = {"inline": "completed", "background": "started", "auto": "completed"}
 
 
-@pytest.mark.parametrize("execution", table("session", "execution", EXECUTIONS))
-async def test_a_task_runs_in_a_mode(execution: str, bench: Bench):
+@pytest.mark.parametrize("execution", require_complete_table("session", "execution", EXECUTIONS))
+async def test_a_task_runs_in_a_mode(execution: str, session_bench: Bench):
     """A command that waits for a file: only in the background the call returns before it ended."""
     wait = "until [ -e go ]; do :; done" if execution == "background" else "true"
     call = call_text("bash", command=wait, execution=execution)
-    events = await bench.ask(call, call_text("bash", command="touch go"), "done", "again")
-    [task, *_] = of_type(TaskEvent, events)
+    events = await session_bench.ask(call, call_text("bash", command="touch go"), "done", "again")
+    [task, *_] = select_events(TaskEvent, events)
     assert (task.status, task.execution) == ("started", execution)
-    [end, _] = of_type(ToolEnd, events)
+    [end, _] = select_events(ToolEnd, events)
     assert ("runs in the background" in end.output) is (EXECUTIONS[execution] == "started")
 
 
-async def test_the_frames_on_a_pipe_are_json(bench: Bench):
-    ran = await run(bench, "run", "hi", "--output-format=stream-json", f"--provider={bench.script('x')}")
+async def test_the_frames_on_a_pipe_are_json(session_bench: Bench):
+    ran = await run(
+        session_bench, "run", "hi", "--output-format=stream-json", f"--provider={session_bench.script('x')}"
+    )
     frames = [json.loads(line) for line in ran.out.splitlines()]
     assert (frames[0]["type"], frames[-1]["type"]) == ("session_start", "session")
-    assert of_type(SessionStart, await bench.ask("x"))[0].session_id != frames[0]["session_id"]
+    assert select_events(SessionStart, await session_bench.ask("x"))[0].session_id != frames[0]["session_id"]

@@ -1,8 +1,8 @@
-"""Every name has a test."""
+"""A test that every documented name has a test."""
 
 import importlib
 
-from tests.appendix.names import NAMES, TABLES, names
+from tests.appendix.names import NAMES, TABLES, list_names
 
 MODULES = ("test_options", "test_events", "test_client", "test_hooks", "test_providers", "test_session_names")
 VALUES = {("sdk", "defaults")}
@@ -15,4 +15,4 @@ def test_every_group_of_names_has_a_table():
     groups = {(source, group) for source, rows in NAMES.items() for group in rows}
     assert groups - VALUES == set(TABLES)
     for source, group in TABLES:
-        assert set(names(source, group)) == set(TABLES[source, group])
+        assert set(list_names(source, group)) == set(TABLES[source, group])

@@ -7,7 +7,7 @@ from benchmarks.accept_latency import choose_line, insert_line, pair_keys, plan_
 from benchmarks.evaluation.suites.eval_task import EvalTask, ReportedFinding
 from benchmarks.evaluation.suites.hidden_check import DiagnosticCheck
 from benchmarks.linted_editor import Fix, describe_fix, order_fixes, read_marks
-from benchmarks.ready_fixes import Case, Row, find_cases, plan_writing, schedule, thought_s
+from benchmarks.ready_fixes import Case, Row, draw_thinking_time_s, find_cases, plan_writing, schedule
 
 TEXT = "import os\n\n\ndef area(r):\n    width = 3 * widht\n    height = 2\n    return width * height\n"
 CASE = Case("a", TEXT, "F821", "undefined-name", 4, 4)
@@ -28,7 +28,7 @@ def test_a_fix_that_is_ready_is_chosen_before_others():
 
 
 @pytest.mark.parametrize(("needs_confirmation", "kind"), [(True, "model"), (False, "repair")])
-def test_the_edit_tells_who_made_it_and_what_passed(needs_confirmation: bool, kind: str):
+def test_a_fix_is_described_by_its_maker_and_its_passed_checks(needs_confirmation: bool, kind: str):
     label = "lsp-harness: parse ✓, kept ✗, tests –"
     action = make_action(edit=True, needs_confirmation=needs_confirmation, label=label)
     fix = describe_fix(action, is_ready=True, wait_ms=1.23)
@@ -45,20 +45,20 @@ def test_the_end_of_the_faulty_lines_is_written_key_by_key():
     assert all(parts.before + parts.typed + parts.after == TEXT for parts in (whole, cut))
 
 
-def test_each_case_is_played_with_and_without_preparation_but_not_in_a_row():
+def test_cases_alternate_between_both_arms():
     cases = [CASE, Case("b", TEXT, "F821", "", 4, 4), Case("c", TEXT, "F821", "", 4, 4)]
     order = [(case.id, arm) for case, arm in schedule(cases)]
     assert order == [("a", "on"), ("b", "off"), ("c", "on"), ("a", "off"), ("b", "on"), ("c", "off")]
 
 
-def test_the_user_thinks_for_2_to_20_seconds_and_each_time_for_the_same():
-    times = [thought_s(Case(str(number), TEXT, "F821", "", 4, 4), 1) for number in range(200)]
+def test_the_simulated_user_waits_2_to_20_seconds_and_equally_long_for_equal_cases():
+    times = [draw_thinking_time_s(Case(str(number), TEXT, "F821", "", 4, 4), 1) for number in range(200)]
     assert 2 <= min(times) < 3
     assert 15 < max(times) <= 20
-    assert thought_s(CASE, 1) == thought_s(CASE, 1)
+    assert draw_thinking_time_s(CASE, 1) == draw_thinking_time_s(CASE, 1)
 
 
-def test_a_case_has_the_rule_of_its_set_or_else_the_first_one_that_counts():
+def test_a_case_has_the_rule_of_its_set_or_else_the_first_counting_rule():
     found = find_cases({"free": TEXT, "of a set": TEXT, "clean": "x = 1\n"}, {"of a set": "F401"})
     assert {case.id: (case.rule, case.first) for case in found} == {"free": ("F821", 4), "of a set": ("F401", 0)}
 

@@ -64,7 +64,7 @@ def test_tasks_are_chosen_by_name_ending_and_number(shell: Shell):
     assert "1/1 two single pass" in result.err
 
 
-def test_a_part_that_is_switched_off_has_results_of_its_own(shell: Shell):
+def test_results_without_a_component_are_stored_separately(shell: Shell):
     """One candidate is wanted, and only with a retry the second reply is asked for."""
     write_suite(shell, "one", kind="edit")
     shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "1")

@@ -69,5 +69,5 @@ async def test_the_verdict_about_each_edit_is_right(name: str, cache: Environmen
         (False, "passed", "skipped", False, "skipped"),
     ],
 )
-def test_what_a_verdict_is_worth(must_fail: bool, word: str, tests: str, is_incomplete: bool, rating: str):
+def test_a_verdict_is_rated_right_or_wrong(must_fail: bool, word: str, tests: str, is_incomplete: bool, rating: str):
     assert Judgement(word, tests, "", is_incomplete, 1.0).rate(must_fail=must_fail) == rating

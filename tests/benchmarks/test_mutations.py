@@ -8,8 +8,8 @@ from benchmarks.one_fault import judges
 from benchmarks.one_fault.code import Code
 from benchmarks.one_fault.judges import Trial
 from benchmarks.one_fault.mutations import punctuation
-from benchmarks.one_fault.registry import LANGUAGES, MUTATIONS, Candidate, kinds
-from benchmarks.one_fault.typos import SHORTEST, distance, misspell, recase
+from benchmarks.one_fault.registry import LANGUAGES, MUTATIONS, Candidate, list_kinds
+from benchmarks.one_fault.typos import SHORTEST, edit_distance, misspell, recase
 from lsp_harness.text.edit import apply
 
 TEXTS = {
@@ -201,7 +201,7 @@ end
 }
 
 
-def candidates(language: str, kind: str) -> list[tuple[Code, Candidate]]:
+def find_candidates(language: str, kind: str) -> list[tuple[Code, Candidate]]:
     code = Code(language, TEXTS[language].encode())
     return [(code, candidate) for candidate in MUTATIONS[language, kind](code, Random(1))]
 
@@ -211,12 +211,12 @@ def test_the_texts_themselves_have_no_fault(language: str) -> None:
     assert not Code(language, TEXTS[language].encode()).broken
 
 
-ALL = [(language, kind) for language in LANGUAGES for kind in kinds(language)]
+ALL = [(language, kind) for language in LANGUAGES for kind in list_kinds(language)]
 
 
 @pytest.mark.parametrize(("language", "kind"), ALL)
-def test_a_kind_makes_its_fault_somewhere_in_the_text(language: str, kind: str) -> None:
-    found = candidates(language, kind)
+def test_each_kind_of_mutation_makes_its_fault(language: str, kind: str) -> None:
+    found = find_candidates(language, kind)
     assert found
     for code, candidate in found:
         after = candidate.text(code)
@@ -227,28 +227,30 @@ def test_a_kind_makes_its_fault_somewhere_in_the_text(language: str, kind: str) 
             assert "\n" not in marked
             assert "{" not in diagnostic.message.replace("interface{}", "").replace(marked, "")
     judged = [
-        candidate.judge in ("ruff", "pyright") or judges.verdict(Trial(*one)) for one in found for candidate in one[1:]
+        candidate.judge in ("ruff", "pyright") or judges.ask_judge(Trial(*one))
+        for one in found
+        for candidate in one[1:]
     ]
     assert any(judged)
 
 
 def test_a_misspelt_name_is_reported_by_ruff_alone() -> None:
-    verdicts = [judges.verdict(Trial(*one)) for one in candidates("python", "misspelt_variable")[:3]]
+    verdicts = [judges.ask_judge(Trial(*one)) for one in find_candidates("python", "misspelt_variable")[:3]]
     found = [verdict for verdict in verdicts if not isinstance(verdict, bool)]
     assert found
     assert {one.code for one in found} == {"F821"}
 
 
-def test_what_makes_another_finding_besides_is_no_case() -> None:
+def test_a_mutation_with_an_additional_finding_is_rejected() -> None:
     code = Code("python", b"import os\n\n\ndef here() -> str:\n    return os.getcwd()\n")
     at = code.data.index(b"os.getcwd")
     for expected, accepted in ((("F821",), False), (("F821", "F401|F841"), True)):
         candidate = Candidate(punctuation.Edit(at, at + 2, b"so"), "ruff", expected=expected)
-        assert bool(judges.verdict(Trial(code, candidate))) == accepted
+        assert bool(judges.ask_judge(Trial(code, candidate))) == accepted
 
 
-def test_an_import_is_taken_away_with_its_line_and_its_first_use_is_marked() -> None:
-    [(code, candidate)] = candidates("java", "missing_import")[:1]
+def test_a_removed_import_takes_its_line_and_marks_its_first_use() -> None:
+    [(code, candidate)] = find_candidates("java", "missing_import")[:1]
     after, said = candidate.text(code), candidate.diagnostic
     assert said
     assert after.count(b"import java.util") == 1
@@ -258,7 +260,7 @@ def test_an_import_is_taken_away_with_its_line_and_its_first_use_is_marked() -> 
 
 
 def test_arguments_change_places_where_their_types_differ() -> None:
-    [(code, candidate)] = candidates("java", "swapped_arguments")
+    [(code, candidate)] = find_candidates("java", "swapped_arguments")
     assert b"describe(count, title)" in candidate.text(code)
     assert candidate.diagnostic
     assert candidate.diagnostic.message == (
@@ -266,15 +268,15 @@ def test_arguments_change_places_where_their_types_differ() -> None:
     )
 
 
-def test_where_a_token_could_stand_elsewhere_in_its_line_is_counted() -> None:
+def test_other_places_for_a_token_in_its_line_are_counted() -> None:
     code = Code("python", b"total = add(len(first) + 1, len(second))\n")
     at = code.data.index(b")")
     candidate = Candidate(punctuation.Edit(at, at + 1, b""), "syntax", facts={"token": ")", "change": "missing"})
-    assert punctuation.alternatives(code, candidate) > 0
+    assert punctuation.count_alternatives(code, candidate) > 0
     only = Code("go", b"package a\n\nfunc f(a int, b int) {}\n")
     at = only.data.index(b",")
     candidate = Candidate(punctuation.Edit(at, at + 1, b""), "syntax", facts={"token": ",", "change": "missing"})
-    assert punctuation.alternatives(only, candidate) == 0
+    assert punctuation.count_alternatives(only, candidate) == 0
 
 
 @pytest.mark.parametrize("name", ["value", "total_count", "readAll", "HTTPServer", "items"])
@@ -282,13 +284,13 @@ def test_a_slip_leaves_the_name_near(name: str) -> None:
     rng = Random(5)
     slips = {misspell(name, rng) for _ in range(60)}
     assert len(slips) > 5
-    assert all(distance(name, slip) <= 1 for slip in slips)
+    assert all(edit_distance(name, slip) <= 1 for slip in slips)
     assert all(recase(name, rng).replace("_", "").lower() == name.replace("_", "").lower() for _ in range(10))
     assert len(name) >= SHORTEST
 
 
 def test_the_same_seed_makes_the_same_candidates() -> None:
-    one, other = candidates("go", "misspelt_variable"), candidates("go", "misspelt_variable")
+    one, other = find_candidates("go", "misspelt_variable"), find_candidates("go", "misspelt_variable")
     assert [apply(code.data, [each.edit]) for code, each in one] == [
         apply(code.data, [each.edit]) for code, each in other
     ]

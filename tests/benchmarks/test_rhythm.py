@@ -9,26 +9,26 @@ from benchmarks.rhythm import BEGINNING, LINE, LONGEST, SHORTEST, STATEMENT, WOR
 TEXT = "if a:\n    total = call(a, b)\n" * 200
 
 
-def pauses(seed: int = 0, *, rhythm: Rhythm | None = None) -> list[float]:
+def compute_pauses(seed: int = 0, *, rhythm: Rhythm | None = None) -> list[float]:
     rhythm = rhythm or Rhythm(8, seed)
     return [rhythm.pause(TEXT[:end]) for end in range(len(TEXT))]
 
 
-def test_pauses_are_between_bursts_and_as_long_as_said():
-    found = pauses()
+def test_pauses_between_bursts_have_the_expected_lengths():
+    found = compute_pauses()
     paused = [pause for pause in found if pause]
     assert min(paused) >= SHORTEST
     assert max(paused) <= LONGEST
     assert 2.5 < median(paused) < 3.5
     assert 0.02 < len(paused) / len(found) < 0.2
-    assert found == pauses()
-    assert found != pauses(1)
+    assert found == compute_pauses()
+    assert found != compute_pauses(1)
 
 
 def test_without_pauses_keys_come_evenly():
     rhythm = Rhythm(8, 0, pauses=False)
     assert rhythm.gap == 0.125
-    assert set(pauses(rhythm=rhythm)) == {0.0}
+    assert set(compute_pauses(rhythm=rhythm)) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_without_pauses_keys_come_evenly():
         ("  ", 0.0),
     ],
 )
-def test_where_one_pauses(written: str, expected: float):
+def test_the_pause_depends_on_the_text_before_the_cursor(written: str, expected: float):
     assert share(written) == expected

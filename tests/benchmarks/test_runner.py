@@ -1,5 +1,4 @@
-"""Cases go through the product as a user's would, in this process and through a server, and the rows tell what came of
-them."""
+"""Tests of cases that go through the product, in this process and through a server, and of their result rows."""
 
 import json
 from pathlib import Path
@@ -39,7 +38,7 @@ def no_script_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(tool_run.find_tool("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("lsp", [False, True])
-def test_what_needs_no_model_is_right_and_what_nobody_knows_is_none(tmp_path: Path, lsp: bool) -> None:
+def test_a_case_without_the_model_is_right_and_an_unsolved_case_is_none(tmp_path: Path, lsp: bool) -> None:
     out = tmp_path / "rows.jsonl"
     rows = run([UNUSED, UNKNOWN], Options(lsp=lsp, out=out))
     assert [row["result"] for row in rows] == ["right", "none"]

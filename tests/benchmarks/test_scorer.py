@@ -15,7 +15,7 @@ TYPESCRIPT = (
 )
 
 
-def case(truth: str, language: str = "python") -> Case:
+def make_case(truth: str, language: str = "python") -> Case:
     return Case(
         "a/b/0", "dev", language, "misspelt_variable", "p", "a", "faulty", truth, Diagnostic(0, 1, "m", "s", "c")
     )
@@ -59,11 +59,11 @@ def case(truth: str, language: str = "python") -> Case:
         ("rust", "fn f() { g(a, b); }\n", "fn f() { g(b, a); }\n", "wrong"),
     ],
 )
-def test_score(language: str, truth: str, proposed: str | None, result: str) -> None:
-    assert score(case(truth, language), proposed) == result
+def test_a_proposed_text_gets_its_score(language: str, truth: str, proposed: str | None, result: str) -> None:
+    assert score(make_case(truth, language), proposed) == result
 
 
-def row(result: str, *, kind: str = "extra_comma", asked: bool = False, ms: float = 10.0) -> dict[str, object]:
+def make_row(result: str, *, kind: str = "extra_comma", asked: bool = False, ms: float = 10.0) -> dict[str, object]:
     return {
         "id": result,
         "language": "go",
@@ -75,8 +75,13 @@ def row(result: str, *, kind: str = "extra_comma", asked: bool = False, ms: floa
     }
 
 
-def test_report_counts_each_result_and_tells_the_times_apart() -> None:
-    rows = [row("right"), row("equivalent"), row("none", asked=True, ms=900), row("wrong", asked=True, ms=900)]
+def test_report_counts_each_result_and_separates_the_times() -> None:
+    rows = [
+        make_row("right"),
+        make_row("equivalent"),
+        make_row("none", asked=True, ms=900),
+        make_row("wrong", asked=True, ms=900),
+    ]
     said = report(rows)
     assert "2/1/1" in said
     assert "4 cases: right 1 (25.0 %), equivalent 1 (25.0 %), none 1 (25.0 %), wrong 1 (25.0 %)" in said
@@ -85,11 +90,11 @@ def test_report_counts_each_result_and_tells_the_times_apart() -> None:
 
 
 def test_report_of_stale_diagnostics_names_each_edit() -> None:
-    rows = [row("edited") | {"wanted": ""}, row("none") | {"wanted": ""}]
+    rows = [make_row("edited") | {"wanted": ""}, make_row("none") | {"wanted": ""}]
     assert report(rows).splitlines() == ["stale diagnostics: 1 edits of 2; 0 are wanted", "edited"]
 
 
-def test_cases_are_read_as_they_were_written(tmp_path) -> None:
-    cases = [case("a\r\nb\u2028c\n"), case(TYPESCRIPT, "typescript")]
+def test_written_cases_can_be_read_again(tmp_path) -> None:
+    cases = [make_case("a\r\nb\u2028c\n"), make_case(TYPESCRIPT, "typescript")]
     write(tmp_path / "set.jsonl", cases)
     assert read(tmp_path / "set.jsonl") == cases

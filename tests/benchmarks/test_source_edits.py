@@ -1,4 +1,4 @@
-"""Tests of the edits that measurements draw for the sources of others."""
+"""Tests of the random edits that measurements make in the sources of other projects."""
 
 import ast
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_defaults_and_docstrings_stay():
     assert all("height=2" in text and "Return an area." in text for text in find_texts(find_mutations, "constant"))
 
 
-def test_what_changes_the_form_keeps_the_program():
+def test_a_change_of_the_form_keeps_the_program():
     same = ast.dump(ast.parse(TEXT))
     for kind in ("parentheses", "comment", "blank line"):
         texts = find_texts(find_form_changes, kind)
@@ -62,7 +62,7 @@ def test_operands_are_swapped_where_the_order_does_not_matter():
     assert find_texts(find_form_changes, "operands") == [TEXT.replace("größe == width", "width == größe")]
 
 
-def test_only_names_that_nothing_else_sees_are_renamed():
+def test_only_local_names_are_renamed():
     # one is in a text with expressions, the other one in an inner function
     assert find_texts(find_form_changes, "local name") == []
     source = Source("a.py", b"def f(a):\n    b = a\n    return b * b\n")

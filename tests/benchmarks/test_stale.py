@@ -4,25 +4,25 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.stale import Mark, Offer, Place, View, ghost, source, wrong
+from benchmarks.stale import Mark, Offer, Place, View, find_fault, find_ghost_text, find_source
 
 OFFER = Offer(Place("a = ", "\n"), ("one\n\ttwo",))
 FRESH = View(Place("a = ", "\n"), 0, 4, True, (Mark(0, 4, "one\n    two"),))
 
 
-def test_an_answer_for_this_text_belongs_there():
-    assert wrong(FRESH, [OFFER]) == ""
-    assert ghost(FRESH, [OFFER]) == "one\n\ttwo"
+def test_ghost_text_of_the_current_answer_is_not_stale():
+    assert find_fault(FRESH, [OFFER]) == ""
+    assert find_ghost_text(FRESH, [OFFER]) == "one\n\ttwo"
 
 
-def test_its_rest_belongs_where_its_beginning_was_put_in():
+def test_the_rest_of_a_suggestion_belongs_behind_its_inserted_beginning():
     view = replace(FRESH, place=Place("a = on", "\n"), col=6, marks=(Mark(0, 6, "e\n    two"),))
-    assert ghost(view, [OFFER]) == "e\n\ttwo"
+    assert find_ghost_text(view, [OFFER]) == "e\n\ttwo"
 
 
-def test_nothing_drawn_is_not_stale():
-    assert wrong(replace(FRESH, marks=()), []) == ""
-    assert ghost(replace(FRESH, marks=()), [OFFER]) is None
+def test_a_screen_without_ghost_text_is_not_stale():
+    assert find_fault(replace(FRESH, marks=()), []) == ""
+    assert find_ghost_text(replace(FRESH, marks=()), [OFFER]) is None
 
 
 @pytest.mark.parametrize(
@@ -38,21 +38,21 @@ def test_nothing_drawn_is_not_stale():
         replace(FRESH, marks=(Mark(0, 4, "one"),)),
     ],
 )
-def test_everything_else_is(view: View):
-    assert wrong(view, [OFFER])
-    assert ghost(view, [OFFER]) is None
+def test_ghost_text_that_fits_no_suggestion_is_stale(view: View):
+    assert find_fault(view, [OFFER])
+    assert find_ghost_text(view, [OFFER]) is None
 
 
-def test_without_an_answer_it_is_stale():
-    assert wrong(FRESH, [])
+def test_ghost_text_without_an_answer_is_stale():
+    assert find_fault(FRESH, [])
 
 
-def test_an_answer_that_came_later_accounts_for_nothing():
+def test_a_later_answer_does_not_explain_drawn_text():
     later = replace(OFFER, number=3)
-    assert wrong(replace(FRESH, offered=2), [later])
-    assert wrong(replace(FRESH, offered=3), [later]) == ""
+    assert find_fault(replace(FRESH, offered=2), [later])
+    assert find_fault(replace(FRESH, offered=3), [later]) == ""
 
 
-def test_what_is_drawn_is_of_the_suggestion_it_belongs_to():
-    assert source(FRESH, [replace(OFFER, texts=("two",), id="a"), replace(OFFER, id="b")]) == "b"
-    assert source(FRESH, [replace(OFFER, texts=("two",), id="a")]) is None
+def test_drawn_text_is_traced_to_its_suggestion():
+    assert find_source(FRESH, [replace(OFFER, texts=("two",), id="a"), replace(OFFER, id="b")]) == "b"
+    assert find_source(FRESH, [replace(OFFER, texts=("two",), id="a")]) is None

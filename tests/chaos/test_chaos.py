@@ -1,4 +1,4 @@
-"""A killed session loses nothing that the client has seen, and goes on as if nothing had happened."""
+"""A test that a killed session loses no event that the client has seen, and can be continued."""
 
 import json
 import subprocess

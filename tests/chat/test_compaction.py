@@ -25,7 +25,7 @@ from lsp_harness.permission.hooks import Hook, Hooks
 
 
 @pytest.mark.parametrize(("turns", "window", "seed"), [(60, 4096, 1), (40, 2048, 2)])
-def test_every_prompt_fits_and_keeps_what_is_open(tmp_path: Path, turns: int, window: int, seed: int) -> None:
+def test_every_prompt_fits_and_keeps_open_work(tmp_path: Path, turns: int, window: int, seed: int) -> None:
     report = asyncio.run(converse(tmp_path, turns=turns, window=window, seed=seed))
     assert report.problems == []
     assert 0 < report.largest <= report.budget
@@ -59,7 +59,7 @@ class Conversation:
         return [event.data for event in read_log(self.session.log.path) if event.type == type]
 
 
-def test_hooks_hear_of_each_tier_before_and_after_it(tmp_path: Path) -> None:
+def test_hooks_are_called_before_and_after_each_tier(tmp_path: Path) -> None:
     heard: list[Mapping[str, Any]] = []
     hooks = [Hook(event, function=heard.append) for event in ("preCompact", "postCompact")]
     conversation = Conversation(tmp_path, *hooks)
@@ -93,7 +93,7 @@ def test_a_prompt_that_must_not_be_compacted_fails_with_the_reason_of_the_hook(t
 
 
 @pytest.mark.parametrize(("words", "is_cut"), [(330, False), (342, True)])
-def test_a_summary_that_saves_nothing_is_given_up(tmp_path: Path, words: int, is_cut: bool) -> None:
+def test_a_summary_that_saves_no_tokens_is_discarded(tmp_path: Path, words: int, is_cut: bool) -> None:
     conversation = Conversation(tmp_path, old_turns=0)
     log = conversation.session.log
     for text in ("a", "b", "c", "word " * words):
@@ -109,7 +109,7 @@ def test_a_summary_that_saves_nothing_is_given_up(tmp_path: Path, words: int, is
     assert ("a" not in texts) == is_cut
 
 
-def test_the_reasoning_of_a_model_is_kept_apart_from_its_answer(tmp_path: Path) -> None:
+def test_the_reasoning_of_a_model_is_separated_from_its_answer(tmp_path: Path) -> None:
     conversation = Conversation(tmp_path, old_turns=0)
     conversation.engine = ScriptedEngine(
         [{"tokens": [["<thi", 1.0], ["nk>\nma", 1.0], ["ybe\n</th", 1.0]], "text": "ink>Yes."}]

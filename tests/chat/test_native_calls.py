@@ -1,4 +1,4 @@
-"""Turns with the tool calls of services: what is sent, run, recorded and shown, and what happens if they go wrong."""
+"""Tests of turns with the tool calls of services: requests, runs, records, display and errors."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,9 +32,9 @@ from lsp_harness.kernel.projections.message_history import project_conversation
 from lsp_harness.kernel.session import Ingress, Session
 from lsp_harness.wire.event import Event
 from tests.chat.scripted_tool import ScriptedTool
-from tests.inference.backends.test_remote import llama
+from tests.inference.backends.test_remote import make_llama_server
 from tests.support.provider_replies import FORMATS, MODEL, PATHS, Format, ScriptedAnswer, serve_answers
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 ANSWER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -88,15 +88,15 @@ class Desk:
 
     @property
     def shown_text(self) -> str:
-        """The text that people saw."""
+        """Return the text that a person saw."""
         return "".join(content for type, content in self.frames if type == "text.delta")
 
 
 @asynccontextmanager
-async def desk(
+async def open_desk(
     folder: Path, form: Format, *replies: ScriptedAnswer | Reply, limits: Limits | None = None
 ) -> AsyncIterator[Desk]:
-    async with serving(serve_answers(form, *replies)) as server:
+    async with open_server(serve_answers(form, *replies)) as server:
         made = Desk(folder, server, form, limits)
         async with aclosing(made.engine):
             yield made
@@ -112,7 +112,7 @@ async def test_a_turn_with_two_parallel_calls(tmp_path: Path, form: Format):
     both = ScriptedAnswer(
         ["I ", "look."], [("read", ['{"path"', ': "a"}']), ("read", ['{"path": "b', '"}'])], thinking="Hm."
     )
-    async with desk(tmp_path, form, both, DONE) as d:
+    async with open_desk(tmp_path, form, both, DONE) as d:
         stopped = await d.run()
     assert (stopped.reason, stopped.text) == ("completed", "Done.")
     assert d.results(1) == ["{'path': 'a'}", "{'path': 'b'}"]
@@ -148,7 +148,7 @@ async def test_a_wrong_call_is_a_failure_that_the_model_sees(
 ):
     ends = {"limit": {"openai": "length", "anthropic": "max_tokens"}[form]}
     right = ("read", ['{"path": "b"}'])
-    async with desk(tmp_path, form, ScriptedAnswer(calls=[call, right], stop=ends.get(stop, "")), DONE) as d:
+    async with open_desk(tmp_path, form, ScriptedAnswer(calls=[call, right], stop=ends.get(stop, "")), DONE) as d:
         stopped = await d.run()
     assert (stopped.reason, stopped.text) == ("completed", "Done.")
     [failed] = d.events("tool.failed")
@@ -165,7 +165,7 @@ async def test_a_wrong_call_is_a_failure_that_the_model_sees(
 
 async def test_unreadable_calls_again_and_again_end_the_turn(tmp_path: Path):
     wrong = ScriptedAnswer(calls=[("read", ["{"])])
-    async with desk(tmp_path, "openai", wrong, wrong, wrong) as d:
+    async with open_desk(tmp_path, "openai", wrong, wrong, wrong) as d:
         with pytest.raises(NoAnswer, match="3 unreadable tool calls in a row"):
             await d.run()
 
@@ -173,7 +173,7 @@ async def test_unreadable_calls_again_and_again_end_the_turn(tmp_path: Path):
 @pytest.mark.parametrize("form", FORMATS)
 async def test_a_limit_of_steps_counts_calls_of_the_model(tmp_path: Path, form: Format):
     looks = [ScriptedAnswer(calls=[("read", [json.dumps({"path": name})])]) for name in "abc"]
-    async with desk(tmp_path, form, *looks, limits=Limits(max_steps=3)) as d:
+    async with open_desk(tmp_path, form, *looks, limits=Limits(max_steps=3)) as d:
         assert (await d.run()).reason == "max_turns"
     assert len(d.events("model.completed")) == len(d.bodies) == 3
 
@@ -182,7 +182,7 @@ async def test_a_limit_of_steps_counts_calls_of_the_model(tmp_path: Path, form: 
 async def test_a_service_that_is_busy_or_fails_once_is_asked_again(tmp_path: Path, form: Format):
     busy = Reply(json={"error": {"type": "rate_limit_error", "message": "slow down"}}, status=429)
     failure = Reply(json={"error": {"message": "oops"}}, status=500)
-    async with desk(tmp_path, form, busy, READ, failure, DONE) as d:
+    async with open_desk(tmp_path, form, busy, READ, failure, DONE) as d:
         assert (await d.run()).text == "Done."
     # the client repeats a busy service by itself; a failure is shown
     [failed] = d.events("model.failed")
@@ -191,7 +191,7 @@ async def test_a_service_that_is_busy_or_fails_once_is_asked_again(tmp_path: Pat
 
 async def test_a_service_that_keeps_failing_ends_the_turn(tmp_path: Path):
     failure = Reply(json={"error": {"message": "oops"}}, status=500)
-    async with desk(tmp_path, "openai", failure, failure) as d:
+    async with open_desk(tmp_path, "openai", failure, failure) as d:
         with pytest.raises(EngineError, match="oops"):
             await d.run()
     assert [event["will_retry"] for event in d.events("model.failed")] == [True, False]
@@ -201,7 +201,7 @@ async def test_a_service_that_keeps_failing_ends_the_turn(tmp_path: Path):
 async def test_a_service_without_tools_gets_them_as_text(tmp_path: Path, form: Format):
     refusal = Reply(json={"error": {"message": f"{MODEL} does not support tools"}}, status=400)
     call = ScriptedAnswer(['<tool_call>\n{"name": "read", "argum', 'ents": {"path": "a"}}\n</tool_call>'])
-    async with desk(tmp_path, form, refusal, call, DONE, DONE) as d:
+    async with open_desk(tmp_path, form, refusal, call, DONE, DONE) as d:
         assert (await d.run()).text == "Done."
         assert d.shown_text == "Done."
         # the next turn does not try again
@@ -226,9 +226,9 @@ async def test_a_service_without_tools_gets_them_as_text(tmp_path: Path, form: F
     ],
 )
 async def test_a_small_model_may_write_its_calls_as_text(tmp_path: Path, text: str):
-    """Qwen2.5-Coder does so, whatever its service asks for."""
+    """Qwen2.5-Coder writes calls as text, even if its service offers tool calls."""
     written = text.replace("{}", '{"name": "read", "arguments": {"path": "a"}}')
-    async with desk(tmp_path, "openai", ScriptedAnswer([written[:5], written[5:]]), DONE) as d:
+    async with open_desk(tmp_path, "openai", ScriptedAnswer([written[:5], written[5:]]), DONE) as d:
         assert (await d.run()).text == "Done."
     assert d.shown_text == "Done."
     assert d.results(1) == ["{'path': 'a'}"]
@@ -239,15 +239,15 @@ async def test_a_small_model_may_write_its_calls_as_text(tmp_path: Path, text: s
     "text", ["```json\n{}\n```", "```python\nprint()\n```", "`a` is it", "<tools> are many", "[1]"]
 )
 async def test_other_texts_are_shown_as_a_whole(tmp_path: Path, text: str):
-    async with desk(tmp_path, "openai", ScriptedAnswer(list(text))) as d:
+    async with open_desk(tmp_path, "openai", ScriptedAnswer(list(text))) as d:
         assert (await d.run()).text == text
     assert d.shown_text == text
 
 
-async def test_the_next_model_is_asked_in_its_own_way(tmp_path: Path):
+async def test_the_next_model_gets_the_tools_in_its_own_form(tmp_path: Path):
     """A second model without native calls gets the tools as text, and a grammar."""
     refusal = Reply(json={"error": {"message": "no money left"}}, status=402)
-    async with desk(tmp_path, "openai", refusal) as d, serving(llama()) as local:
+    async with open_desk(tmp_path, "openai", refusal) as d, open_server(make_llama_server()) as local:
         async with aclosing(EngineClient(Config(engine=EngineSettings(url=local.url)))) as engine:
             local.on["POST", "/apply-template"] = Reply(json={"prompt": "p"})
             local.on["POST", "/tokenize"] = Reply(json={"tokens": [1, 2, 3]})
@@ -265,14 +265,14 @@ async def test_an_answer_by_a_schema_after_a_call(tmp_path: Path, form: Format):
         if form == "openai"
         else ScriptedAnswer(calls=[("give_answer", ['{"n"', ": 1}"])])
     )
-    async with desk(tmp_path, form, READ, answer) as d:
+    async with open_desk(tmp_path, form, READ, answer) as d:
         assert (await d.run(ANSWER)).text == '{"n": 1}'
     assert d.shown_text == 'I look.{"n": 1}'
     assert len(d.bodies) == 2
 
 
-async def test_an_answer_that_does_not_fit_is_asked_for_again(tmp_path: Path):
-    async with desk(tmp_path, "openai", ScriptedAnswer(["It is 1."]), ScriptedAnswer(['{"n": 1}'])) as d:
+async def test_an_answer_that_does_not_fit_its_schema_is_requested_again(tmp_path: Path):
+    async with open_desk(tmp_path, "openai", ScriptedAnswer(["It is 1."]), ScriptedAnswer(['{"n": 1}'])) as d:
         assert (await d.run(ANSWER)).text == '{"n": 1}'
     first, second = d.bodies
     assert ("response_format" in first, "response_format" in second) == (False, True)
@@ -281,15 +281,15 @@ async def test_an_answer_that_does_not_fit_is_asked_for_again(tmp_path: Path):
     assert completed["usage"]["output_tokens"] == 8
 
 
-async def test_a_service_without_schemas_is_asked_in_words(tmp_path: Path):
+async def test_a_service_without_schemas_gets_the_schema_as_text(tmp_path: Path):
     refusal = Reply(json={"error": {"message": "response_format is not supported"}}, status=400)
-    async with desk(tmp_path, "openai", ScriptedAnswer(["so"]), refusal, ScriptedAnswer(['{"n": 1}'])) as d:
+    async with open_desk(tmp_path, "openai", ScriptedAnswer(["so"]), refusal, ScriptedAnswer(['{"n": 1}'])) as d:
         assert (await d.run(ANSWER)).text == '{"n": 1}'
     assert '{\\"n\\": {\\"type\\": \\"integer\\"}}' in json.dumps(d.bodies[-1]["messages"][0])
 
 
 # -- history
-def history(*events: SessionEvent) -> tuple[ChatMessage, ...]:
+def fold_history(*events: SessionEvent) -> tuple[ChatMessage, ...]:
     numbered = [Event("", number, "", "s", 0, None, None, *encode_event(event)) for number, event in enumerate(events)]
     return build_dialogue(project_conversation(numbered), {"mcp__x__look": "look"})
 
@@ -343,4 +343,4 @@ GO = InvocationReceived("message", "go")
     ids=["a text between", "no result", "a failure", "a result without its call", "no user at the beginning"],
 )
 def test_the_history_has_the_order_that_services_demand(events: Sequence[Any], messages: tuple[ChatMessage, ...]):
-    assert history(*events) == messages
+    assert fold_history(*events) == messages

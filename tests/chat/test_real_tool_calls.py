@@ -21,7 +21,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.sessions.open_session import SYSTEM_PROMPT
 from tests.chat.scripted_tool import ScriptedTool
-from tests.chat.tools.surroundings import Desk
+from tests.chat.tools.surroundings import ToolWorkspace
 from tests.support.engine import EngineProcess
 from tests.support.user_home import reuse_measurements
 
@@ -79,8 +79,8 @@ async def test_calls_at_temperature_two_fit_their_schemas(engine: EngineProcess)
         jsonschema.validate(input, schemas[call.name])
 
 
-async def test_the_model_reads_a_file_when_it_is_asked_to(engine: EngineProcess, tmp_path: Path):
-    desk = Desk(tmp_path, {})
+async def test_the_model_reads_a_file_on_request(engine: EngineProcess, tmp_path: Path):
+    desk = ToolWorkspace(tmp_path, {})
     tools = create_tools(desk.environment, TOOLS)
     grammar = build_tool_grammar(tools.values()).text
     [text] = await generate(engine, tools.values(), "Read the file src/app.py.", grammar=grammar, temperature=0.0)
@@ -88,8 +88,8 @@ async def test_the_model_reads_a_file_when_it_is_asked_to(engine: EngineProcess,
     assert (call.name, call.input["path"]) == ("read", "src/app.py")
 
 
-async def test_the_model_calls_tools_that_it_sees_in_one_line_each(engine: EngineProcess, tmp_path: Path):
-    tools = create_tools(Desk(tmp_path, {}).environment)
+async def test_the_model_calls_tools_that_are_described_in_one_line(engine: EngineProcess, tmp_path: Path):
+    tools = create_tools(ToolWorkspace(tmp_path, {}).environment)
     tools["find_tool"] = FindTool(tools)
     grammar = build_tool_grammar(tools.values()).text
     whole, short = render_views("", tools.values())

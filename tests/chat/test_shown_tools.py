@@ -7,7 +7,7 @@ from lsp_harness.chat.tool import ToolResult
 from lsp_harness.chat.tool_prompt import short_signature
 from lsp_harness.chat.tools.tool_input import object_schema, text_schema
 from tests.chat.scripted_tool import ScriptedTool
-from tests.chat.tools.surroundings import CONTEXT, Desk
+from tests.chat.tools.surroundings import CONTEXT, ToolWorkspace
 
 FOREIGN = ScriptedTool(
     "mcp__shop__order",
@@ -22,13 +22,13 @@ async def find(tool: FindTool, words: str = "") -> ToolResult:
     return await tool.run({"words": words} if words else {}, CONTEXT)
 
 
-def test_a_tool_in_one_line():
+def test_the_short_signature_of_a_tool_is_one_line():
     line = "mcp__shop__order(item, count: int, size?: S|M, gift?): Order an item. <tool_call>"
     assert short_signature(FOREIGN) == line
 
 
-def test_the_short_view_has_a_line_for_each_tool_and_rare_ones_only_by_name(tmp_path: Path):
-    tools = {**Desk(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
+def test_the_short_view_has_one_line_for_each_tool_and_only_names_of_rare_tools(tmp_path: Path):
+    tools = {**ToolWorkspace(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
     tools["find_tool"] = FindTool(tools)
     whole, short = render_views("", tools.values())
     assert all(f'"name": "{name}"' in whole for name in tools if name != "find_tool")
@@ -42,14 +42,14 @@ def test_the_short_view_has_a_line_for_each_tool_and_rare_ones_only_by_name(tmp_
 
 
 def test_without_the_tool_that_finds_all_tools_are_in_the_short_view(tmp_path: Path):
-    tools = Desk(tmp_path, {}).tools
+    tools = ToolWorkspace(tmp_path, {}).tools
     short = render_views("", tools.values())[1]
     assert all(f"{name}(" in short for name in tools)
     assert render_views("", []) == ("",)
 
 
-async def test_the_tool_finds_others_by_their_names_and_descriptions(tmp_path: Path):
-    tools = {**Desk(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
+async def test_the_tool_find_tool_searches_names_and_descriptions(tmp_path: Path):
+    tools = {**ToolWorkspace(tmp_path, {}).tools, "mcp__shop__order": FOREIGN}
     tool = FindTool(tools)
     by_name = (await find(tool, "find_references")).text
     assert by_name.startswith('{"type": "function", "function": {"name": "find_references"')
@@ -57,5 +57,5 @@ async def test_the_tool_finds_others_by_their_names_and_descriptions(tmp_path: P
     assert '"name": "order"' in (await find(tool, "Order")).text
     assert '"name": "cancel_task"' in (await find(tool, "end background")).text
     every = (await find(tool)).text.splitlines()
-    assert [line.split("(")[0] for line in every] == [*Desk(tmp_path, {}).tools, "order"]
+    assert [line.split("(")[0] for line in every] == [*ToolWorkspace(tmp_path, {}).tools, "order"]
     assert (await find(tool, "qqq")).text.splitlines() == ["No tool fits these words. All tools:", *every]

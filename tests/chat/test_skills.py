@@ -22,7 +22,7 @@ def write_skill(root: Path, folder: str, text: str) -> Path:
     return file
 
 
-def skill(name: str, description: str) -> Skill:
+def make_skill(name: str, description: str) -> Skill:
     return Skill(name, description, Path(f"/{name}"), name)
 
 
@@ -53,7 +53,7 @@ def test_skills_are_found_in_three_folders_and_the_first_of_a_name_counts(tmp_pa
         ("allowed-tools:\n  - read\ndescription: x\r", "x"),
     ],
 )
-def test_the_front_matter_of_a_skill(tmp_path: Path, front_matter: str, description: str):
+def test_the_front_matter_of_a_skill_is_parsed(tmp_path: Path, front_matter: str, description: str):
     write_skill(tmp_path, ".agents/skills/by-folder", f"---\n{front_matter}\n---\nBody\n")
     assert [(found.name, found.description) for found in find_skills(tmp_path, is_trusted=True)] == [
         ("by-folder", description)
@@ -88,14 +88,14 @@ def test_a_link_out_of_the_workspace_is_left_out(tmp_path: Path):
 
 
 def test_the_catalogue_shortens_descriptions_until_it_fits():
-    skills = [skill(f"skill-{n}", "word " * 100) for n in range(10)]
+    skills = [make_skill(f"skill-{n}", "word " * 100) for n in range(10)]
     texts = [render_catalogue(skills, budget) for budget in (6000, 1600, 900, 200, 120, 20)]
     assert [len(text) <= budget for text, budget in zip(texts, (6000, 1600, 900, 200, 120, 20), strict=True)] == [
         True
     ] * 6
     assert [len(text.split("\n")[1]) for text in texts[:4]] == [251, 131, 71, 9]
     assert texts[4].endswith("… and 6 more")
-    assert render_catalogue([skill("a", "Short.")]).endswith("\n- a: Short.")
+    assert render_catalogue([make_skill("a", "Short.")]).endswith("\n- a: Short.")
     assert render_catalogue([]) == ""
 
 

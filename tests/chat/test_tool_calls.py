@@ -36,7 +36,7 @@ def test_a_call_is_understood_in_many_forms(text: str):
     assert parse_answer(text, NAMES) == ParsedAnswer("", (READ,))
 
 
-def test_text_and_several_calls_are_told_apart():
+def test_text_and_several_calls_are_separated():
     text = f"I read it.\n<tool_call>\n{JSON}\n</tool_call>\n<tool_call>\n{JSON}\n</tool_call>\nThen I go on."
     assert parse_answer(text) == ParsedAnswer("I read it.\n\n\nThen I go on.", (READ, READ))
 

@@ -107,7 +107,7 @@ def test_a_form_without_any_answer_is_refused(tools: tuple[ScriptedTool, ...], f
         build_tool_grammar(tools, form)
 
 
-def test_a_schema_that_no_grammar_can_express_allows_any_object_and_says_so(acceptor: Acceptor):
+def test_a_schema_without_a_grammar_allows_any_object_with_a_warning(acceptor: Acceptor):
     foreign = ScriptedTool(
         "mcp__x__find", {"type": "object", "properties": {"q": {"type": "string", "pattern": "^a"}}, "required": ["q"]}
     )

@@ -20,7 +20,7 @@ class CommandResult(NamedTuple):
 
 
 class Shell:
-    """Runs commands in this process, in its folder."""
+    """A shell that runs commands in this process, in its folder."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The output of commands for people and for programs, and their errors."""
+"""Tests of the output of commands for people and for programs, and of their errors."""
 
 import io
 import json
@@ -27,7 +27,7 @@ FIXED = BROKEN.replace("widht", "width")
 
 
 # -- complete
-def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
+def test_complete_prints_the_text_and_its_figures(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
     result = shell.run("complete", "a.py:2:12")
@@ -36,7 +36,7 @@ def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
     assert "3 prompt tokens evaluated, 0 reused, 3 generated" in figures
 
 
-def test_complete_for_programs(shell: Shell) -> None:
+def test_complete_prints_json_for_programs(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("3 * r")
     [output] = shell.run("complete", "a.py:2:12", "--json").json
@@ -44,7 +44,7 @@ def test_complete_for_programs(shell: Shell) -> None:
     assert output["stats"]["generated"] == 3
 
 
-def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
+def test_complete_succeeds_and_says_that_there_is_no_suggestion(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("")
     result = shell.run("complete", "a.py:2:12")
@@ -65,7 +65,7 @@ def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
         ("x = 1\nkey = 'sk-proj-" + "a1B2" * 12 + "'\n", "", "the line contains what looks like a secret"),
     ],
 )
-def test_a_place_without_a_suggestion_says_why(shell: Shell, text: str, answer: str, reason: str) -> None:
+def test_complete_explains_why_a_place_has_no_suggestion(shell: Shell, text: str, answer: str, reason: str) -> None:
     shell.file("a.py", text)
     shell.replies(*([answer] if answer else []))
     assert reason in shell.run("complete", "a.py:2:6").out
@@ -86,13 +86,13 @@ def test_code_is_printed_as_it_is(shell: Shell) -> None:
 
 
 # -- fix
-def model_only(shell: Shell) -> None:
+def switch_off_repairs(shell: Shell) -> None:
     """Switch off the repairs without a model, although the right name is similar."""
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\nrepairs = false\n")
 
 
-def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: Shell) -> None:
-    model_only(shell)
+def test_fix_shows_the_diff_and_the_result_of_each_check_and_writes_no_file(shell: Shell) -> None:
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return width * width")
     result = shell.run("fix", "a.py")
@@ -103,8 +103,8 @@ def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: S
     assert result.out.endswith(f"{PASSES}; --apply writes it\n")
 
 
-def test_where_there_are_tests_the_missing_index_is_the_reason_why_none_ran(shell: Shell) -> None:
-    model_only(shell)
+def test_the_summary_names_the_missing_index_as_the_reason_why_no_test_ran(shell: Shell) -> None:
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.file("test_a.py", "import pytest\nfrom a import area\n\n\ndef test_area():\n    assert area(2) == 4\n")
     shell.file("conftest.py", "")
@@ -113,8 +113,8 @@ def test_where_there_are_tests_the_missing_index_is_the_reason_why_none_ran(shel
     assert "tests – (this folder has no index yet, so nobody knows which tests depend on a file)" in summary
 
 
-def test_fix_for_programs(shell: Shell) -> None:
-    model_only(shell)
+def test_fix_prints_json_for_programs(shell: Shell) -> None:
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.replies("return width * width")
     output = shell.run("fix", "a.py:3", "--json").json
@@ -133,7 +133,7 @@ def test_fix_for_programs(shell: Shell) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_apply_writes_the_file_and_keeps_its_terminators(shell: Shell, newline: str) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN.replace("\n", newline))
     shell.replies("return width * width")
     result = shell.run("fix", "a.py", "--apply")
@@ -159,14 +159,14 @@ def test_apply_asks_the_permission_gate(shell: Shell, mode: str, code: int) -> N
     assert "-import os" in shell.run("fix", "a.py").out
 
 
-def test_a_rule_about_the_linter_counts(shell: Shell) -> None:
+def test_a_permission_rule_about_the_linter_is_respected(shell: Shell) -> None:
     shell.file("a.py", "import os\nx = 1\n")
     shell.file("lsp-harness.toml", '[permissions]\ndeny = ["Lint"]\n')
     shell.replies()
     assert "not checked: the linter may not run: the rule Lint" in shell.run("fix", "a.py").out
 
 
-def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
+def test_the_fix_of_the_linter_needs_no_model(shell: Shell) -> None:
     file = shell.file("a.py", "import os\nx = 1\n")
     shell.replies()
     result = shell.run("fix", "a.py", "--apply", "--json")
@@ -174,7 +174,7 @@ def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
 
 
 # -- fix: all errors, and the errors of compilers
-def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_together(shell: Shell) -> None:
+def test_fix_all_repairs_every_error_and_checks_the_result_once(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "[generation]\ncandidates = 1\n")
     file = shell.file("a.py", "import os\nimport sys\n\n" + BROKEN)
     shell.replies()
@@ -186,7 +186,7 @@ def test_all_errors_of_a_file_are_repaired_one_after_another_and_checked_togethe
     assert "write: lsp-harness fix a.py --all" in shell.run("fix", "a.py:1", "--all").err
 
 
-def test_without_a_model_the_repairs_that_need_none_are_made(shell: Shell) -> None:
+def test_without_a_model_only_repairs_without_a_model_are_made(shell: Shell) -> None:
     file = shell.file("a.py", "import os\n\nprint(zebra)\n")
     result = shell.run("fix", "a.py", "--all", "--apply")
     assert (result.code, file.read_text().lstrip()) == (0, "print(zebra)\n")
@@ -209,7 +209,7 @@ def test_the_output_of_a_compiler_is_read_from_standard_input(
 @pytest.mark.parametrize(
     ("name", "command"), [("a.rs", "cargo check"), ("a.ts", "npx tsc --noEmit"), ("a.go", "go build ./...")]
 )
-def test_where_no_compiler_runs_the_command_says_how_to_pipe_its_output(
+def test_without_a_compiler_the_command_says_how_to_pipe_its_output(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, name: str, command: str
 ) -> None:
     async def compare(self: object, changes: object) -> None:
@@ -268,7 +268,7 @@ def test_a_failure_of_a_test_is_fixed_in_the_function_of_a_line(shell: Shell) ->
 
 
 @pytest.mark.parametrize("text", [SOUND, BROKEN])
-def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: str) -> None:
+def test_a_failing_test_without_a_line_asks_for_the_line_of_a_function(shell: Shell, text: str) -> None:
     file = shell.file("a.py", text)
     shell.file("out.txt", PYTEST)
     shell.replies()
@@ -277,7 +277,7 @@ def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: s
     assert "pytest: 1 failed, 3 passed; name a line of the function whose test fails, as FILE:LINE" in result.err
 
 
-def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> None:
+def test_the_failing_test_of_the_chosen_function_is_selected(shell: Shell) -> None:
     shell.file("a.py", f"def render(r):\n    return str(r)\n\n\n{SOUND}")
     other = PYTEST.replace("area_of_two", "render").replace("area(2)", "render(2)")
     head, short = other[: other.index("=====")], other[other.index("FAILED") : other.index("=== 1 failed")].rstrip("=")
@@ -289,7 +289,7 @@ def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> 
 
 
 def test_a_finding_of_a_compiler_is_fixed_before_those_of_our_own_checks(shell: Shell) -> None:
-    model_only(shell)
+    switch_off_repairs(shell)
     shell.file("a.py", BROKEN)
     shell.file(
         "out.txt", 'a.py:2: error: Need type annotation for "width"  [var-annotated]\nother.py:1: error: Bad  [bad]\n'
@@ -310,7 +310,7 @@ def test_a_finding_of_a_compiler_is_fixed_before_those_of_our_own_checks(shell: 
         ("4 passed in 0.1s\n", "pytest: 4 passed; the output reports nothing in a.py"),
     ],
 )
-def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:
+def test_output_that_does_not_mention_the_file_is_an_error(shell: Shell, printed: str, expected: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("out.txt", printed)
     result = shell.run("fix", "a.py", "--failing", "out.txt")
@@ -318,7 +318,7 @@ def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed:
     assert "there is no file" in shell.run("fix", "a.py", "--failing", "nope.txt").err
 
 
-def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
+def test_fix_reports_that_a_sound_file_has_no_findings(shell: Shell) -> None:
     shell.file("a.py", FIXED)
     shell.replies()
     missing = "types: ty is not installed (pip install ty)"
@@ -332,8 +332,8 @@ def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
     }
 
 
-def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: Shell) -> None:
-    model_only(shell)
+def test_when_every_candidate_fails_the_file_stays_and_the_status_is_5(shell: Shell) -> None:
+    switch_off_repairs(shell)
     file = shell.file("a.py", BROKEN)
     shell.replies("return widhth * width")
     result = shell.run("fix", "a.py", "--apply")
@@ -345,15 +345,15 @@ def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: S
 
 
 # -- the others
-def test_doctor_says_what_works(shell: Shell) -> None:
+def test_doctor_reports_what_works(shell: Shell) -> None:
     shell.replies()
     with TemporaryDirectory() as home:
         # a path that is too long for a socket is something that doctor tells
         shell.set("LSP_HARNESS_HOME", home)
-        _doctor_says_what_works(shell)
+        _check_doctor_output(shell)
 
 
-def _doctor_says_what_works(shell: Shell) -> None:
+def _check_doctor_output(shell: Shell) -> None:
     result = shell.run("doctor", "--json")
     rows = {row["what"]: row for row in result.json}
     assert result.code == 0
@@ -363,7 +363,7 @@ def _doctor_says_what_works(shell: Shell) -> None:
     assert "scripted replies" in shell.run("doctor").out
 
 
-def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell: Shell) -> None:
+def test_doctor_fails_without_a_model_and_names_mistakes_in_settings(shell: Shell) -> None:
     shell.file("lsp-harness.toml", "\n[nonsense]\n")
     result = shell.run("doctor", "--json")
     rows = {row["what"]: row for row in result.json}
@@ -373,14 +373,14 @@ def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell:
     assert rows["settings"]["says"].startswith(f"{shell.folder}/lsp-harness.toml:2: unknown table [nonsense]")
 
 
-def test_without_an_engine_there_is_none_to_show_or_stop(shell: Shell) -> None:
+def test_without_an_engine_status_and_stop_report_no_engine(shell: Shell) -> None:
     assert shell.run("engine", "status", "--json").json == []
     assert shell.run("engine", "stop", "--json").json == []
     assert shell.run("engine", "status").out == "no engine is running; the first request starts one\n"
     assert shell.run("engine", "logs") == (4, "", "lsp-harness: no engine has written a log yet\n")
 
 
-def test_the_end_of_an_engine_s_log_is_printed(shell: Shell, tmp_path: Path) -> None:
+def test_engine_logs_prints_the_last_lines_of_the_log(shell: Shell, tmp_path: Path) -> None:
     state = tmp_path / "home" / "state"
     state.mkdir(parents=True)
     (state / "engine-x.log").write_text("".join(f"line {n} [red]\n" for n in range(9)))
@@ -455,13 +455,13 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
 
 
 @pytest.mark.parametrize("arguments", [["serv"], ["complete"], ["fix", "--nonsense", "a.py"]])
-def test_a_report_that_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
+def test_arguments_that_cannot_be_parsed_are_explained_on_stderr(shell: Shell, arguments: list[str]) -> None:
     result = shell.run(*arguments)
     assert (result.code, result.out) == (2, "")
     assert arguments[-1] in result.err or "AT" in result.err or "--nonsense" in result.err
 
 
-def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> None:
+def test_mistakes_in_settings_are_reported_and_do_not_stop_a_command(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.file("lsp-harness.toml", "[completion]\nmax_token = 3\n")
     shell.replies("3 * r")
@@ -472,7 +472,7 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
     )
 
 
-def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
+def test_an_internal_error_is_one_sentence_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
     shell.file("a.py", AREA)
     script = shell.file("bug.json", '[{"expect": 5}]')
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
@@ -489,7 +489,7 @@ def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_p
     ("arguments", "code", "out"),
     [(["--version"], 0, version("lsp-harness")), (["--help"], 0, "complete"), (["complete", "no.py:1:1"], 2, "")],
 )
-def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
+def test_the_installed_command_runs(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
     env = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
     for command in ([str(Path(sys.executable).parent / "lsp-harness")], [sys.executable, "-m", "lsp_harness"]):
         result = subprocess.run(
@@ -499,13 +499,13 @@ def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, 
         assert "Traceback" not in result.stdout + result.stderr
 
 
-def test_a_text_that_is_too_large_to_be_parsed_is_not_said_to_have_no_grammar(shell: Shell) -> None:
+def test_a_file_that_is_too_large_to_parse_is_called_too_large(shell: Shell) -> None:
     shell.file("big.py", "x = 1\n" * 400_000)
     result = shell.run("fix", "big.py")
     assert result.out.endswith("nothing was checked: big.py has no syntax tree: it is larger than 2000 kB\n")
 
 
-def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
+def test_a_broken_link_is_not_called_a_missing_file(shell: Shell) -> None:
     (shell.folder / "dangling.py").symlink_to("nowhere")
     (shell.folder / "loop.py").symlink_to("loop.py")
     assert "dangling.py is a link that leads to nothing; name another file" in shell.run("fix", "dangling.py").err
@@ -513,7 +513,7 @@ def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
-def test_the_context_of_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
+def test_context_works_for_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
     name = "inform\udce1tica.py"
     shell.file(name, "def area(r):\n    return r\n")
     result = shell.run("context", f"{name}:1:1")

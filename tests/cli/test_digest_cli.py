@@ -10,7 +10,7 @@ from tests.cli.conftest import Shell
 TEXT = "a.py:3:8: F401 [*] `os` imported but unused\na.py:1:1: invalid-syntax: Expected `)`\nFound 2 errors.\n"
 
 
-def test_a_file(shell: Shell):
+def test_digest_reads_a_file(shell: Shell):
     shell.file("ruff.txt", TEXT)
     assert shell.run("digest", "ruff.txt") == (
         1,
@@ -23,14 +23,14 @@ def test_a_file(shell: Shell):
     assert shell.run("digest", "ruff.txt", "--limit", "1").out.splitlines()[0] == "… and 2 more: 1 error, 1 warning"
 
 
-def test_standard_input_with_paths_of_this_folder(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_digest_reads_standard_input_and_shortens_paths_of_this_folder(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     text = f"{shell.folder}/src/a.ts(3,7): error TS2322: Type 'a' is not 'b'.\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     result = shell.run("digest", "--tool", "tsc")
     assert result == (1, "src/a.ts:3:7: error: Type 'a' is not 'b'. [TS2322]\ntsc: 1 error\n", "")
 
 
-def test_for_programs(shell: Shell):
+def test_digest_prints_json_for_programs(shell: Shell):
     shell.file("ruff.txt", TEXT)
     result = shell.run("digest", "ruff.txt", "--json")
     assert result.code == 1
@@ -41,7 +41,7 @@ def test_for_programs(shell: Shell):
     ]
 
 
-def test_nothing_wrong_and_nothing_understood(shell: Shell):
+def test_clean_output_gives_status_0_and_unknown_output_gives_status_3(shell: Shell):
     shell.file("clean.txt", "All checks passed!\n")
     shell.file("words.txt", b"\xff words \xf0\n")
     assert shell.run("digest", "clean.txt") == (0, "ruff: no problems\n", "")
@@ -50,7 +50,7 @@ def test_nothing_wrong_and_nothing_understood(shell: Shell):
     assert result.out.splitlines() == ["this output is not understood (1 line)", "  \ufffd words \ufffd"]
 
 
-def test_only_the_last_lines_of_what_is_not_understood(shell: Shell):
+def test_digest_prints_only_the_last_lines_of_unknown_output(shell: Shell):
     shell.file("words.txt", "".join(f"step {number}\n" for number in range(9)))
     assert shell.run("digest", "words.txt").out.splitlines()[1:] == [f"  step {number}" for number in range(4, 9)]
     result = shell.run("digest", "words.txt", "--json")
@@ -59,7 +59,7 @@ def test_only_the_last_lines_of_what_is_not_understood(shell: Shell):
     assert result.json["last_lines"][-1] == "step 8"
 
 
-def test_an_output_without_its_end_is_no_success(shell: Shell):
+def test_a_truncated_output_is_no_success(shell: Shell):
     shell.file("half.txt", "=== test session starts ===\ncollected 3 items\n\ntests/test_a.py .")
     result = shell.run("digest", "half.txt")
     assert result.code == 3

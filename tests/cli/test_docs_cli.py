@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shell
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     shell.set("CARGO_HOME", str(shell.folder / "cargo"))
-    install(venv(shell.folder), "requests", "2.32.3", REQUESTS)
+    install(make_venv(shell.folder), "requests", "2.32.3", REQUESTS)
     write(
         shell.folder,
         {
@@ -26,13 +26,13 @@ def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return shell
 
 
-def test_a_function(project: Shell):
+def test_docs_shows_a_function(project: Shell):
     expected = "requests 2.32.3: def get(url, params=None, **kwargs)\n  Sends a GET request.\n  requests/api.py\n"
     assert project.run("docs", "requests.get") == (0, expected, "")
     assert project.run("docs", "requests.get", str(project.folder), "--language", "python").out == expected
 
 
-def test_a_class_with_what_makes_it(project: Shell):
+def test_docs_shows_a_class_with_its_constructor(project: Shell):
     assert project.run("docs", "requests.Session").out.splitlines() == [
         "requests 2.32.3: class Session(_Mixin)",
         "  def __init__(self, adapter=None, *, retries: int = 3) -> None",
@@ -41,7 +41,7 @@ def test_a_class_with_what_makes_it(project: Shell):
     ]
 
 
-def test_several_signatures_and_another_language(project: Shell):
+def test_docs_shows_the_first_of_several_signatures_in_another_language(project: Shell):
     expected = (
         "lodash 4.17.21: function debounce(f: F): F  (the first of 2 signatures)\n  Waits.\n  lodash/index.d.ts\n"
     )
@@ -50,7 +50,7 @@ def test_several_signatures_and_another_language(project: Shell):
 
 
 @pytest.mark.parametrize("folder", ["src/", "", "lib/"])
-def test_a_package_of_the_project_itself(project: Shell, folder: str):
+def test_docs_shows_a_package_of_the_project_itself(project: Shell, folder: str):
     cart = 'class Cart:\n    """What is bought."""\n\n    def total(self, tax=0):\n        """Sum it."""\n'
     write(project.folder, {f"{folder}shop/__init__.py": "from .cart import Cart\n", f"{folder}shop/cart.py": cart})
     assert project.run("docs", "shop.Cart.total").out.splitlines()[:2] == [
@@ -60,7 +60,7 @@ def test_a_package_of_the_project_itself(project: Shell, folder: str):
     assert "shop has no Cart.totl; the most similar names are: Cart.total" in project.run("docs", "shop.Cart.totl").err
 
 
-def test_for_programs(project: Shell):
+def test_docs_prints_json_for_programs(project: Shell):
     output = project.run("docs", "requests.api.get", "--json").json
     assert output == {
         "package": "requests",
@@ -77,7 +77,7 @@ def test_for_programs(project: Shell):
     }
 
 
-def test_a_module_says_what_it_is(project: Shell):
+def test_docs_shows_the_first_line_of_a_module(project: Shell):
     assert (
         project.run("docs", "requests").out
         == "requests 2.32.3: requests\n  Requests HTTP Library.\n  requests/__init__.py\n"
@@ -102,7 +102,7 @@ def test_documentation_that_cannot_be_shown(project: Shell, arguments: list[str]
     assert (result.code, result.out, result.err) == (2, "", f"lsp-harness: {message}\n")
 
 
-def test_of_what_is_not_installed_it_is_said_where_was_looked(project: Shell, tmp_path: Path):
+def test_the_error_for_a_missing_package_says_where_docs_has_searched(project: Shell, tmp_path: Path):
     result = project.run("docs", "flask.Flask")
     assert result.code == 2
     assert result.err.startswith(
@@ -116,7 +116,7 @@ def test_of_what_is_not_installed_it_is_said_where_was_looked(project: Shell, tm
     assert result.err.endswith("searched in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
 
 
-def test_the_environment_of_the_settings(project: Shell, tmp_path: Path):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+def test_docs_uses_the_environment_of_the_settings(project: Shell, tmp_path: Path):
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     project.file("lsp-harness.toml", '[knowledge]\npython = "../other/.venv"\n')
     assert project.run("docs", "requests.get").out.startswith("requests 1.0: ")

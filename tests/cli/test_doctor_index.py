@@ -23,7 +23,7 @@ from lsp_harness.languages.language_table import optional_languages
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from lsp_harness.syntax import grammars as grammar_table
 from tests.cli.conftest import Shell
-from tests.support.encoder import WIDTH, tiny_encoder
+from tests.support.encoder import WIDTH, make_tiny_encoder
 
 WORDS = "search uses names and words only (BM25)"
 LATER = "lsp-harness index embed, or an editor while its engine is in use,"
@@ -61,18 +61,18 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 @pytest.fixture
 def embedding_config(tmp_path: Path, tiny_model: Path) -> Config:
     """Return settings with a language model and an embedding model."""
-    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     return Config(
         model=ModelSettings(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf"))
     )
 
 
-def rows_about(place: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
+def find_rows_about(place: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
     """Return the state and the sentence of each row about a subject."""
     return [(state, says) for state, what, says in check_index(place.root, config) if what == about]
 
 
-def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
+def set_grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
     """Install these modules as the grammars of these languages, and no others."""
     specs = [
         replace(spec, grammar_module=wheels.get(name, "tree_sitter_absent"), grammar_function="language")
@@ -89,9 +89,9 @@ def _clear_cache():
     grammar_table._language_from_pack.cache_clear()
 
 
-def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):
+def test_doctor_counts_the_files_of_each_language_and_its_queries(write: Write, monkeypatch: pytest.MonkeyPatch):
     # Ruby's grammar stands in for Scala's, and Go's, which knows no `class`, for Kotlin's
-    grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
+    set_grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
     of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", of.get)
     place = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})
@@ -99,8 +99,8 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
         assert reader.rows("SELECT name FROM symbols WHERE file = (SELECT id FROM files WHERE path = 'i.scala')") == [
             ("area",)
         ]
-    assert rows_about(place, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
-    assert rows_about(place, Config(), "languages") == [
+    assert find_rows_about(place, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
+    assert find_rows_about(place, Config(), "languages") == [
         ("ok", "declarations and imports are known in 2 python"),
         ("ok", "declarations but no imports are known in 1 scala"),
         (
@@ -114,17 +114,17 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
     ]
 
 
-def test_without_an_index_there_is_nothing_to_count(write: Write):
+def test_doctor_without_an_index_has_no_row_about_languages(write: Write):
     place = write({})
-    assert rows_about(place, Config(), "languages") == []
-    assert rows_about(place, Config(), "index") == [
+    assert find_rows_about(place, Config(), "languages") == []
+    assert find_rows_about(place, Config(), "index") == [
         ("ok", "this folder has no index yet; it is made when an editor opens the folder")
     ]
 
 
 def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
     repair = "the model all-minilm-l6-v2 is not downloaded yet; run: lsp-harness model pull all-minilm-l6-v2"
-    assert rows_about(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {repair}")]
+    assert find_rows_about(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {repair}")]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
         ({"embedding_tokens": 0}, "index.embedding_tokens must be between 1 and 510, not 0"),
     ],
 )
-def test_settings_with_which_nothing_is_embedded(
+def test_doctor_explains_settings_that_prevent_embedding(
     write: Write, embedding_config: Config, settings: dict[str, Any], says: str
 ):
     values: dict[str, Any] = {
         key: value.format(model=embedding_config.model.path) if isinstance(value, str) else value
         for key, value in settings.items()
     }
-    [(state, message)] = rows_about(
+    [(state, message)] = find_rows_about(
         write(FILES), Config(model=embedding_config.model, index=Index(**values)), "embeddings"
     )
     assert (state, message.startswith(f"{WORDS}: ")) == ("note", True)
@@ -153,13 +153,13 @@ def test_settings_with_which_nothing_is_embedded(
     assert ("(lsp-harness model pull all-minilm-l6-v2)" in message) == ("embedding_model" in settings)
 
 
-def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedding_config: Config, tmp_path: Path):
+def test_doctor_explains_why_editors_do_not_use_the_vectors(write: Write, embedding_config: Config, tmp_path: Path):
     place, recipe, remote = (
         write(FILES),
         make_recipe(embedding_config.index),
         Config(engine=EngineSettings(url="http://h:1"), index=embedding_config.index),
     )
-    [(state, message)] = rows_about(place, remote, "embeddings")
+    [(state, message)] = find_rows_about(place, remote, "embeddings")
     assert (state, message.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
     with closing(DatabaseReader(place.database)) as reader, closing(Vectors(place.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
@@ -169,20 +169,20 @@ def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embedd
     ending = (
         f"the command line uses them, but editors do not: {reason}; remove it from {tmp_path / 'home' / 'config.toml'}"
     )
-    [(state, message)] = rows_about(place, remote, "embeddings")
+    [(state, message)] = find_rows_about(place, remote, "embeddings")
     assert (state, message.endswith(ending)) == ("note", True)
     # in an editor embedding is done in the process of the model that answers
-    [(state, message)] = rows_about(place, Config(index=embedding_config.index), "embeddings")
+    [(state, message)] = find_rows_about(place, Config(index=embedding_config.index), "embeddings")
     assert (state, "lsp-harness model pull qwen2.5-coder-0.5b-instruct" in message) == ("note", True)
-    [(state, _)] = rows_about(place, embedding_config, "embeddings")
+    [(state, _)] = find_rows_about(place, embedding_config, "embeddings")
     assert state == "ok"
 
 
-def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Write, embedding_config: Config):
+def test_an_embedding_model_that_cannot_be_loaded_is_a_problem(write: Write, embedding_config: Config):
     place, file = write(FILES), Path(embedding_config.index.embedding_model)
     # of an architecture that llama.cpp does not know
     file.write_bytes(file.read_bytes().replace(b"bert", b"burt"))
-    [(state, message)] = rows_about(place, embedding_config, "embeddings")
+    [(state, message)] = find_rows_about(place, embedding_config, "embeddings")
     assert (state, message.startswith(f"{WORDS}: llama.cpp cannot load {file.name}")) == ("note", True)
 
 
@@ -192,7 +192,7 @@ def test_vectors_are_counted(write: Write, embedding_config: Config):
         write({path: text for path, text in FILES.items() if path != "h.ex"}),
         make_recipe(embedding_config.index),
     )
-    [(state, message)] = rows_about(place, embedding_config, "embeddings")
+    [(state, message)] = find_rows_about(place, embedding_config, "embeddings")
     assert (state, message) == (
         "note",
         f"{WORDS} so far: {recipe.model} works, but none of 2 texts has a vector yet; {LATER} makes them",
@@ -201,7 +201,7 @@ def test_vectors_are_counted(write: Write, embedding_config: Config):
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         vectors.add("small old", {texts[0]: vector}, text_count=2)
-        [(state, message)] = rows_about(place, embedding_config, "embeddings")
+        [(state, message)] = find_rows_about(place, embedding_config, "embeddings")
         assert (state, message.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
             "note",
             True,
@@ -210,19 +210,19 @@ def test_vectors_are_counted(write: Write, embedding_config: Config):
         vectors.add(recipe.name, {texts[0]: vector, b"gone": vector}, text_count=2)
         counted = f"{recipe.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
         used = "search and edits by instruction use them"
-        assert rows_about(place, embedding_config, "embeddings") == [
+        assert find_rows_about(place, embedding_config, "embeddings") == [
             ("ok", f"{counted} ({LATER} makes the missing ones); {used}")
         ]
         vectors.add(recipe.name, {texts[1]: vector}, text_count=2)
-        assert rows_about(place, embedding_config, "embeddings") == [
+        assert find_rows_about(place, embedding_config, "embeddings") == [
             ("ok", f"{counted.replace('1 of', '2 of')}; {used}")
         ]
         vectors.matrix_path.write_bytes(b"")
         damaged = "the vectors are damaged; lsp-harness index embed makes new ones"
-        assert rows_about(place, embedding_config, "embeddings") == [("note", f"{WORDS}: {damaged}")]
+        assert find_rows_about(place, embedding_config, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 
 
-def test_doctor_says_so(shell: Shell):
+def test_doctor_has_the_rows_about_the_index(shell: Shell):
     shell.replies()
     shell.file("a.py", FILES["a.py"])
     shell.run("index", "rebuild")

@@ -17,7 +17,7 @@ from tests.cli.conftest import Shell
 PROPS = '{"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "%s"}'
 
 
-class Llama(BaseHTTPRequestHandler):
+class FakeLlamaServer(BaseHTTPRequestHandler):
     """A llama-server that answers `/props` to clients with the key."""
 
     model = "some"
@@ -32,21 +32,21 @@ class Llama(BaseHTTPRequestHandler):
         pass
 
 
-class Hub(Llama):
+class FakeModelHub(FakeLlamaServer):
     """A server that lists models as OpenAI does, after one answer that it is too busy."""
 
     asked = 0
 
     def do_GET(self) -> None:
-        Hub.asked += 1
-        status = 429 if Hub.asked == 1 else 200 if self.headers["Authorization"] == "Bearer sk-secret" else 401
+        FakeModelHub.asked += 1
+        status = 429 if FakeModelHub.asked == 1 else 200 if self.headers["Authorization"] == "Bearer sk-secret" else 401
         rows = ["qwen2.5-coder-7b", "gpt-oss"] if self.path == "/v1/models" else []
         self.send_response(status)
         self.end_headers()
         self.wfile.write(json.dumps({"data": [{"id": row, "owned_by": "me"} for row in rows]}).encode())
 
 
-class Lister(Llama):
+class ListingLlamaServer(FakeLlamaServer):
     """A llama-server that lists its model without a key."""
 
     def do_GET(self) -> None:
@@ -55,7 +55,7 @@ class Lister(Llama):
         self.wfile.write((PROPS % "some").encode() if self.path == "/props" else b'{"data": [{"id": "some"}]}')
 
 
-class Claude(Llama):
+class FakeAnthropicServer(FakeLlamaServer):
     """A server that lists models to clients which send the key as Anthropic requires."""
 
     def do_GET(self) -> None:
@@ -65,12 +65,12 @@ class Claude(Llama):
         self.wfile.write(b'{"data": [{"id": "claude-b"}, {"id": "claude-a"}]}')
 
 
-class Other(Llama):
+class Other(FakeLlamaServer):
     model = "other"
 
 
 @contextmanager
-def serving(kind: type[Llama]) -> Iterator[str]:
+def serve_in_thread(kind: type[FakeLlamaServer]) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -81,46 +81,48 @@ def serving(kind: type[Llama]) -> Iterator[str]:
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    with serving(Llama) as url:
+def llama_server_url() -> Iterator[str]:
+    with serve_in_thread(FakeLlamaServer) as url:
         yield url
 
 
-def rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
+def find_rows_about(shell: Shell, what: str) -> list[tuple[str, str]]:
     rows = shell.run("doctor", "--json").json
     assert "sk-secret" not in str(rows)
     return [(row["state"], row["says"]) for row in rows if row["what"] == what]
 
 
-def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
-    shell.set("LSP_HARNESS_ENGINE__URL", url)
+def test_doctor_lists_a_server_with_its_missing_abilities(shell: Shell, llama_server_url: str) -> None:
+    shell.set("LSP_HARNESS_ENGINE__URL", llama_server_url)
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
-    assert rows_about(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
-    [(state, missing)] = rows_about(shell, "missing")
+    assert find_rows_about(shell, "server") == [
+        ("ok", f"{llama_server_url}: llama-server, some, key from LSP_HARNESS_API_KEY")
+    ]
+    [(state, missing)] = find_rows_about(shell, "missing")
     assert (state, missing) == (
         "note",
         "shorter, tools, greedy_first, expected, cancel, persist, priority (docs/team.md says what is done instead)",
     )
-    [(_, limited)] = rows_about(shell, "limited")
+    [(_, limited)] = find_rows_about(shell, "limited")
     assert "n: up to 2, its slots (--parallel)" in limited
-    assert rows_about(shell, "engine") == [("ok", "not used: the settings name a remote server")]
-    assert rows_about(shell, "model") == rows_about(shell, "key") == []
+    assert find_rows_about(shell, "engine") == [("ok", "not used: the settings name a remote server")]
+    assert find_rows_about(shell, "model") == find_rows_about(shell, "key") == []
 
 
-def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str) -> None:
+def test_doctor_reports_a_server_that_refuses_and_a_server_that_is_down(shell: Shell, llama_server_url: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
-    shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{nobody}")
+    shell.set("LSP_HARNESS_ENGINE__URL", f"{llama_server_url},{nobody}")
     shell.set("LSP_HARNESS_API_KEY", "wrong")
 
-    assert rows_about(shell, "server") == [
+    assert find_rows_about(shell, "server") == [
         (
             "bad",
             (
-                f"{url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment variable "
-                "that engine.api_key_env names"
+                f"{llama_server_url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment "
+                "variable that engine.api_key_env names"
             ),
         ),
         ("bad", f"{nobody} cannot be reached or closed the connection; check that it runs"),
@@ -128,11 +130,11 @@ def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str)
     assert shell.run("doctor").code == 1
 
 
-def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
+def test_servers_that_are_no_replicas(shell: Shell, llama_server_url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
-    with serving(Other) as second:
-        shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{second}")
-        assert rows_about(shell, "servers") == [
+    with serve_in_thread(Other) as second:
+        shell.set("LSP_HARNESS_ENGINE__URL", f"{llama_server_url},{second}")
+        assert find_rows_about(shell, "servers") == [
             ("note", "they serve different models (other, some), but several servers must serve the same one")
         ]
 
@@ -149,22 +151,22 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
         (Target(base="http://gpu-1:1"), False),
     ],
 )
-def test_a_key_that_others_can_read_on_its_way_is_told(target: Target, nobody_reads: bool) -> None:
+def test_a_key_that_is_sent_without_encryption_is_reported(target: Target, nobody_reads: bool) -> None:
     assert is_private(target) == nobody_reads
 
 
-def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_one_line_and_no_request_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     shell.set("LSP_HARNESS_ENGINE__MODEL", "openai/gpt-3.5-turbo-instruct")
     shell.file("a.py", "def area(r):\n    return \n")
     line = "https://api.openai.com needs a key; set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment"
 
-    assert rows_about(shell, "server") == [("bad", line)]
+    assert find_rows_about(shell, "server") == [("bad", line)]
     assert shell.run("complete", "a.py:2:12") == (1, "", f"lsp-harness: {line}\n")
 
 
-def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
+def test_an_invalid_url_is_one_line(shell: Shell) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "gpu-1:8080")
     shell.file("a.py", "def area(r):\n    return \n")
 
@@ -179,81 +181,81 @@ def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
 
 # -- models
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setattr(Hub, "asked", 0)
+def hub_url(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(FakeModelHub, "asked", 0)
     monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
-    with serving(Hub) as url:
+    with serve_in_thread(FakeModelHub) as url:
         yield url
 
 
-def test_the_models_of_a_provider_are_listed(shell: Shell, hub: str) -> None:
+def test_the_models_of_a_provider_are_listed(shell: Shell, hub_url: str) -> None:
     shell.set("OPENROUTER_API_KEY", "sk-secret")
-    result = shell.run("models", "--provider", "openrouter", "--base-url", f"{hub}/v1", "--json")
+    result = shell.run("models", "--provider", "openrouter", "--base-url", f"{hub_url}/v1", "--json")
 
     assert result.json == [
         {"name": "gpt-oss", "owner": "me", "infill": ""},
         {"name": "qwen2.5-coder-7b", "owner": "me", "infill": "by the tokens of qwen2.5-coder"},
     ]
-    assert Hub.asked == 2, "a service that was busy is asked again"
-    table = shell.run("models", "--provider", "openrouter", "--base-url", hub)
+    assert FakeModelHub.asked == 2, "a service that was busy is asked again"
+    table = shell.run("models", "--provider", "openrouter", "--base-url", hub_url)
     assert table.code == 0
     assert [line.split()[0] for line in table.out.splitlines()] == ["model", "gpt-oss", "qwen2.5-coder-7b"]
     assert "sk-secret" not in table.out
 
 
-def test_the_models_of_the_server_in_the_settings(shell: Shell, hub: str) -> None:
+def test_models_lists_the_models_of_the_servers_in_the_settings(shell: Shell, hub_url: str) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        shell.set("LSP_HARNESS_ENGINE__URL", f"http://127.0.0.1:{free.getsockname()[1]},{hub}")
+        shell.set("LSP_HARNESS_ENGINE__URL", f"http://127.0.0.1:{free.getsockname()[1]},{hub_url}")
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
     assert len(shell.run("models", "--json").json) == 2, "one replica that answers is enough"
 
 
-def test_the_general_key_counts_where_no_server_is_set(shell: Shell, hub: str) -> None:
+def test_the_general_key_is_used_if_no_server_is_set(shell: Shell, hub_url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
-    assert len(shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json) == 2
+    assert len(shell.run("models", "--provider", "vllm", "--base-url", hub_url, "--json").json) == 2
 
 
-def test_the_models_of_anthropic(shell: Shell) -> None:
+def test_models_lists_the_models_of_anthropic(shell: Shell) -> None:
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
-    with serving(Claude) as url:
+    with serve_in_thread(FakeAnthropicServer) as url:
         rows = shell.run("models", "--provider", "anthropic", "--base-url", url, "--json").json
 
     assert [(row["name"], row["infill"]) for row in rows] == [("claude-a", ""), ("claude-b", "")]
 
 
-def test_a_setting_of_one_server_is_not_told_another(shell: Shell, hub: str) -> None:
+def test_a_setting_of_one_server_is_not_used_for_another(shell: Shell, hub_url: str) -> None:
     shell.set("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
     shell.set("LSP_HARNESS_ENGINE__API_KEY_ENV", "MINE")
     shell.set("LSP_HARNESS_ENGINE__DIALECT", "anthropic")
     shell.set("LSP_HARNESS_ENGINE__FIM", "granite")
     shell.set("MINE", "sk-secret")
-    result = shell.run("models", "--provider", "vllm", "--base-url", hub)
+    result = shell.run("models", "--provider", "vllm", "--base-url", hub_url)
     assert (result.code, result.err) == (
         4,
         (
-            f"lsp-harness: {hub} needs a key; put the right one into the environment variable that "
+            f"lsp-harness: {hub_url} needs a key; put the right one into the environment variable that "
             "engine.api_key_env names\n"
         ),
     )
 
     shell.set("VLLM_API_KEY", "sk-secret")
-    rows = shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json
+    rows = shell.run("models", "--provider", "vllm", "--base-url", hub_url, "--json").json
     assert [row["infill"] for row in rows] == ["", "by the tokens of qwen2.5-coder"]
 
 
-def test_a_llama_server_asks_its_own_file_about_holes(shell: Shell) -> None:
-    with serving(Lister) as url:
+def test_the_infill_order_of_a_llama_server_comes_from_the_server(shell: Shell) -> None:
+    with serve_in_thread(ListingLlamaServer) as url:
         shell.set("LSP_HARNESS_ENGINE__URL", url)
         assert [row["infill"] for row in shell.run("models", "--json").json] == ["by the server itself"]
         shell.set("LSP_HARNESS_ENGINE__FIM", "none")
         assert [row["infill"] for row in shell.run("models", "--json").json] == [""]
 
 
-def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) -> None:
-    shell.set("ANTHROPIC_BASE_URL", hub)
+def test_the_address_of_a_provider_is_read_from_the_environment(shell: Shell, hub_url: str) -> None:
+    shell.set("ANTHROPIC_BASE_URL", hub_url)
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
 
     result = shell.run("models", "--provider", "anthropic")
@@ -282,9 +284,9 @@ def test_a_fault_of_a_server_is_one_line(
     assert result.err.startswith(f"lsp-harness: {line}")
 
 
-def test_a_server_that_does_not_list_models(shell: Shell, url: str) -> None:
+def test_a_server_that_does_not_list_models(shell: Shell, llama_server_url: str) -> None:
     shell.set("LLAMA_API_KEY", "wrong")
-    result = shell.run("models", "--provider", "llama.cpp", "--base-url", url)
+    result = shell.run("models", "--provider", "llama.cpp", "--base-url", llama_server_url)
 
     assert (result.code, result.out) == (4, "")
     assert "refuses the key in LLAMA_API_KEY" in result.err

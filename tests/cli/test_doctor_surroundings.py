@@ -21,7 +21,7 @@ USUAL = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME
 
 
 @pytest.fixture
-def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+def user_shell(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """Return a shell whose files are in the usual directories, and whose sockets have a short path."""
     monkeypatch.delenv("LSP_HARNESS_HOME")
     for name in USUAL:
@@ -36,19 +36,21 @@ def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     shutil.rmtree(short)
 
 
-def rows(shell: Shell) -> dict[str, tuple[str, str]]:
+def read_doctor_rows(shell: Shell) -> dict[str, tuple[str, str]]:
     """Return the state and the sentence of each row that is not ok."""
     result = shell.run("doctor", "--json")
     assert result.code == (1 if any(row["state"] == "bad" for row in result.json) else 0)
     return {row["what"]: (row["state"], row["says"]) for row in result.json if row["state"] != "ok"}
 
 
-def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
-    assert rows(user).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
+def test_doctor_reports_no_problem_of_a_healthy_user(user_shell: Shell) -> None:
+    assert read_doctor_rows(user_shell).keys() <= {"model", "embeddings", "ruff", "ty", "sandbox"}
 
 
 @pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])
-def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str) -> None:
+def test_doctor_reports_a_full_disk(
+    user_shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str
+) -> None:
     write = file_writing.write_all
 
     def full(descriptor: int, data: bytes) -> None:
@@ -57,52 +59,54 @@ def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         write(descriptor, data)
 
     monkeypatch.setattr(file_writing, "write_all", full)
-    state, says = rows(user)[name]
+    state, says = read_doctor_rows(user_shell)[name]
     assert state == "bad"
     assert f"cannot be written (No space left on device); free some room there, or set {variable}" in says
 
 
-def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:
-    user.set("XDG_STATE_HOME", str(user.file("file", "")))
-    state, says = rows(user)["state"]
+def test_a_folder_that_cannot_be_made(user_shell: Shell, tmp_path: Path) -> None:
+    user_shell.set("XDG_STATE_HOME", str(user_shell.file("file", "")))
+    state, says = read_doctor_rows(user_shell)["state"]
     assert state == "note"
     assert "cannot be made (Not a directory)" in says
     assert "set XDG_STATE_HOME" in says
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
-def test_a_runtime_folder_of_another_user(user: Shell, tmp_path: Path) -> None:
+def test_doctor_reports_a_runtime_folder_of_another_user(user_shell: Shell, tmp_path: Path) -> None:
     os.chown(os.environ["XDG_RUNTIME_DIR"], 4242, 4242)
-    state, says = rows(user)["runtime"]
+    state, says = read_doctor_rows(user_shell)["runtime"]
     assert state == "note"
     assert "belongs to another user" in says
     assert "set XDG_RUNTIME_DIR" in says
 
 
-def test_a_path_that_is_too_long_for_a_socket(user: Shell, tmp_path: Path) -> None:
+def test_a_path_that_is_too_long_for_a_socket(user_shell: Shell, tmp_path: Path) -> None:
     deep = tmp_path / ("d" * 100)
     deep.mkdir(mode=0o700)
-    user.set("XDG_RUNTIME_DIR", str(deep))
-    state, says = rows(user)["socket"]
+    user_shell.set("XDG_RUNTIME_DIR", str(deep))
+    state, says = read_doctor_rows(user_shell)["socket"]
     assert state == "bad"
     assert says.endswith("set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
 
 
 @pytest.mark.parametrize("home", [None, "/nowhere/at/all", "relative"])
-def test_a_home_that_is_none(user: Shell, monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+def test_doctor_reports_an_invalid_home_folder(
+    user_shell: Shell, monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
     if home is None:
         monkeypatch.delenv("HOME")
     else:
         monkeypatch.setenv("HOME", home)
-    state, says = rows(user)["home"]
+    state, says = read_doctor_rows(user_shell)["home"]
     assert state == "note"
     assert "LSP_HARNESS_HOME" in says
 
 
 @pytest.mark.parametrize("name", ["lsp-harness.toml", "lsp-harness.local.toml", ".gitignore", ".lspharnessignore"])
 @pytest.mark.parametrize("kind", ["pipe", "device", "UTF-16"])
-def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: str) -> None:
-    file = user.folder / name
+def test_doctor_reports_a_settings_file_that_cannot_be_read(user_shell: Shell, name: str, kind: str) -> None:
+    file = user_shell.folder / name
     file.unlink(missing_ok=True)
     match kind:
         case "pipe":
@@ -111,13 +115,13 @@ def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: 
             file.symlink_to("/dev/zero")
         case _:
             file.write_text("# é", encoding="utf-16")
-    state, says = rows(user)["settings"]
+    state, says = read_doctor_rows(user_shell)["settings"]
     assert state == "note"
     assert name in says
     assert kind in says
 
 
-def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_that_is_not_utf_8(user_shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from lsp_harness.cli.doctor import doctor_surroundings
 
     class Latin:
@@ -145,8 +149,8 @@ def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatc
         (SandboxChoice(NoSandbox(), {"landlock": "old kernel"}), "note", "landlock does not work: old kernel"),
     ],
 )
-def test_the_sandbox_of_the_machine(
-    choice: SandboxChoice, state: str, text: str, user: Shell, monkeypatch: pytest.MonkeyPatch
+def test_doctor_describes_the_sandbox_of_the_machine(
+    choice: SandboxChoice, state: str, text: str, user_shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lsp_harness.cli.doctor import doctor_surroundings
 

@@ -13,9 +13,9 @@ from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from lsp_harness.kernel.log.session_log import SessionLog
 from tests.cli.conftest import Shell
-from tests.cli.engine_faults import CELLS, Cell
+from tests.cli.engine_faults import CELLS, CommandOutcome
 from tests.faults.commands import COMMANDS
-from tests.support.stuck import has_ended, listener
+from tests.support.stuck import has_ended, start_listener
 
 COMMAND_NAMES = [
     tuple(command.name.split()[: 2 if command.name.split()[0] in ("index", "model", "engine") else 1])
@@ -59,10 +59,10 @@ def project(fork_server: None, shell: Shell, home: Path, tiny_model: Path, monke
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
-def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
+def test_a_command_beside_a_stopped_or_killed_engine_has_the_expected_outcome(cell: CommandOutcome, project: Shell):
     config = load(project.folder)[0]
     place = engine_address(Path(config.model.path), config).socket
-    with listener(place, stopped=cell.fault == "SIGSTOP") as process:
+    with start_listener(place, stopped=cell.fault == "SIGSTOP") as process:
         if cell.fault == "SIGKILL":
             process.kill()
             process.wait(30)

@@ -33,7 +33,7 @@ PROPS: dict[str, Any] = {
 }
 
 
-def test_everything_an_engine_says_is_shown():
+def test_every_property_of_an_engine_is_shown():
     assert dict(facts(PROPS, 650 * 2**20)) == {
         "memory": "650 MiB",
         "context": "8,192 tokens, 1,234 of them used by 2 prompts in memory",
@@ -54,7 +54,7 @@ def test_everything_an_engine_says_is_shown():
         ({"tcp_error": "port 8012 is taken"}, "none: port 8012 is taken"),
     ],
 )
-def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says: str):
+def test_the_report_says_at_which_port_other_programs_reach_the_engine(extra_props: dict[str, Any], says: str):
     assert dict(facts(PROPS | extra_props, 0))["port"] == says
 
 
@@ -71,14 +71,14 @@ def test_where_other_programs_find_it_is_said(extra_props: dict[str, Any], says:
         (None, ""),
     ],
 )
-def test_limits_of_a_model_s_memory_are_said(memory: object, says: str):
+def test_limits_of_the_memory_of_a_model_are_shown(memory: object, says: str):
     props = PROPS | {"memory": memory}
     assert limits(props).startswith(says)
     assert dict(facts(props, 0)).get("limits", "") == limits(props)
     assert bool(limits(props)) == bool(says)
 
 
-def test_that_a_model_fills_no_holes_is_said():
+def test_the_report_says_that_a_model_cannot_fill_in_the_middle():
     assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith(
         "has no fill-in-the-middle"
     )
@@ -119,12 +119,12 @@ def test_residents_without_figures_are_still_listed():
     ]
 
 
-def test_there_is_no_rate_before_the_first_prompt():
+def test_the_reuse_is_unknown_before_the_first_prompt():
     assert reuse_share({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
     assert reuse_share({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
 
 
-def test_the_command_prints_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_engine_status_prints_the_properties(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     engines = [
         RunningEngine(7, Path("/run/a.sock"), 2**20, PROPS | {"model_alias": "[bold]"}),
         RunningEngine(8, Path("/run/b.sock"), 2**20, {}),

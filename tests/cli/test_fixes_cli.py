@@ -13,7 +13,7 @@ FIXED = "raise KeyError(text) from None"
 
 
 @pytest.fixture
-def learned(shell: Shell) -> Shell:
+def learned_project(shell: Shell) -> Shell:
     """A project in which a fix of the model was applied."""
     shell.file("ruff.toml", '[lint]\nselect = ["F", "B904"]\n')
     file = shell.file("a.py", FIRST)
@@ -23,11 +23,11 @@ def learned(shell: Shell) -> Shell:
     return shell
 
 
-def test_the_second_error_is_fixed_without_a_model_and_listed(learned: Shell) -> None:
-    assert "tried 0, passed 0, failed 0" in learned.run("fixes", "list").out
-    file = learned.file("b.py", SECOND)
-    learned.replies()
-    result = learned.run("fix", "b.py", "--apply", "--json")
+def test_the_second_error_is_fixed_without_a_model_and_listed(learned_project: Shell) -> None:
+    assert "tried 0, passed 0, failed 0" in learned_project.run("fixes", "list").out
+    file = learned_project.file("b.py", SECOND)
+    learned_project.replies()
+    result = learned_project.run("fix", "b.py", "--apply", "--json")
     assert file.read_text() == SECOND.replace("(word)\n", "(word) from None\n").replace(
         "float(word) from None", "float(word)"
     )
@@ -36,35 +36,35 @@ def test_the_second_error_is_fixed_without_a_model_and_listed(learned: Shell) ->
         "tests – (no program is known that runs the tests for b.py))"
     )
     assert [row["candidate"] for row in result.json["candidates"]] == [1]
-    [fix] = learned.run("fixes", "list", "--json").json
+    [fix] = learned_project.run("fixes", "list", "--json").json
     assert (fix["code"], fix["tried"], fix["passed"], fix["failed"]) == ("B904", 1, 1, 0)
-    shown = learned.run("fixes", "list").out
+    shown = learned_project.run("fixes", "list").out
     assert "  ruff B904: " in shown
     assert "tried 1, passed 1, failed 0" in shown
-    started = learned.run("events", "--types", "model.started", "--json")
+    started = learned_project.run("events", "--types", "model.started", "--json")
     assert started.out == ""
 
 
-def test_learned_fixes_can_be_shared_and_forgotten(learned: Shell, tmp_path: Path) -> None:
-    assert "nothing to share" in learned.run("fixes", "share").err
-    learned.file("b.py", SECOND)
-    learned.replies()
-    learned.run("fix", "b.py")
-    assert learned.run("fixes", "share").out.startswith("1 learned fix written to ")
-    assert (learned.folder / ".lsp-harness" / "fixes.jsonl").exists()
-    assert learned.run("fixes", "clear").out == "1 learned fix forgotten\n"
+def test_learned_fixes_can_be_shared_and_forgotten(learned_project: Shell, tmp_path: Path) -> None:
+    assert "nothing to share" in learned_project.run("fixes", "share").err
+    learned_project.file("b.py", SECOND)
+    learned_project.replies()
+    learned_project.run("fix", "b.py")
+    assert learned_project.run("fixes", "share").out.startswith("1 learned fix written to ")
+    assert (learned_project.folder / ".lsp-harness" / "fixes.jsonl").exists()
+    assert learned_project.run("fixes", "clear").out == "1 learned fix forgotten\n"
     # a colleague has the file of the project only
-    learned.set("LSP_HARNESS_HOME", str(tmp_path / "other home"))
-    assert "  [shared]" in learned.run("fixes", "list").out
-    assert "learned fix passes" in learned.run("fix", "b.py").out
-    (learned.folder / ".lsp-harness" / "fixes.jsonl").unlink()
-    learned.run("fixes", "clear")
-    assert learned.run("fixes", "list").out.startswith("no fix has been learned here yet")
-    assert "there is no folder 'nowhere'" in learned.run("fixes", "list", "nowhere").err
+    learned_project.set("LSP_HARNESS_HOME", str(tmp_path / "other home"))
+    assert "  [shared]" in learned_project.run("fixes", "list").out
+    assert "learned fix passes" in learned_project.run("fix", "b.py").out
+    (learned_project.folder / ".lsp-harness" / "fixes.jsonl").unlink()
+    learned_project.run("fixes", "clear")
+    assert learned_project.run("fixes", "list").out.startswith("no fix has been learned here yet")
+    assert "there is no folder 'nowhere'" in learned_project.run("fixes", "list", "nowhere").err
 
 
-def test_a_setting_of_the_environment_switches_it_off(learned: Shell) -> None:
-    learned.file("b.py", SECOND)
-    learned.set("LSP_HARNESS_KNOWLEDGE__ERROR_CACHE", "false")
-    learned.replies("raise KeyError(word) from None")
-    assert "candidate 1 of 1 passes" in learned.run("fix", "b.py").out
+def test_a_variable_switches_learned_fixes_off(learned_project: Shell) -> None:
+    learned_project.file("b.py", SECOND)
+    learned_project.set("LSP_HARNESS_KNOWLEDGE__ERROR_CACHE", "false")
+    learned_project.replies("raise KeyError(word) from None")
+    assert "candidate 1 of 1 passes" in learned_project.run("fix", "b.py").out

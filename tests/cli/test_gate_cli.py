@@ -31,7 +31,7 @@ from tests.cli.conftest import Shell
         (["--tool", "helper", "--kind", "agent", "--mode", "auto"], 0, "allow by mode: "),
     ],
 )
-def test_the_decision_and_its_exit_status(
+def test_gate_check_prints_the_decision_and_returns_its_status(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, text: str
 ) -> None:
     # the words of a machine without a sandbox
@@ -96,7 +96,7 @@ def test_mistakes_in_the_settings_are_reported(shell: Shell) -> None:
         (["--mode", "plam", "--", "x"], "plam"),
     ],
 )
-def test_wrong_arguments(shell: Shell, arguments: list[str], message: str) -> None:
+def test_wrong_arguments_of_gate_check_are_explained(shell: Shell, arguments: list[str], message: str) -> None:
     result = shell.run("gate", "check", *arguments)
     assert result.code == 2
     assert message in result.err

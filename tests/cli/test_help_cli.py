@@ -17,22 +17,22 @@ from tools import commands_page
 COMMANDS = [command for commands in GROUPS.values() for command in commands]
 
 
-def target(command: Command) -> Any:
+def load_target(command: Command) -> Any:
     """Return the function or the app of a command."""
     module, _, name = command.target.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_the_line_of_a_command_is_the_first_of_its_docstring(command: Command) -> None:
-    function_or_app = target(command)
+def test_the_summary_of_a_command_is_the_first_line_of_its_docstring(command: Command) -> None:
+    function_or_app = load_target(command)
     help_text = function_or_app.help if isinstance(function_or_app, cyclopts.App) else function_or_app.__doc__
     assert help_text.splitlines()[0] == command.summary
     assert command.summary.endswith(".")
     assert len(command.summary) < 80
 
 
-def test_every_command_is_listed_with_its_line_in_the_order_of_the_groups(shell: Shell) -> None:
+def test_the_help_lists_every_command_in_the_order_of_the_groups(shell: Shell) -> None:
     result = shell.run("--help")
     text = " ".join(result.out.replace("│", " ").split())
     assert result.code == 0
@@ -45,7 +45,7 @@ def test_every_command_is_listed_with_its_line_in_the_order_of_the_groups(shell:
 def test_subcommands_have_a_line_as_well() -> None:
     for command in COMMANDS:
         if command.has_subcommands:
-            group = target(command)
+            group = load_target(command)
             assert all(group[name].help for name in group if not name.startswith("-")), command.name
 
 
@@ -66,7 +66,7 @@ def test_help_is_a_command_and_a_flag(shell: Shell, words: list[str], flags: lis
     assert text == shell.run(*flags)
 
 
-def test_the_usage_of_a_command_shows_the_form_of_its_arguments(shell: Shell) -> None:
+def test_the_usage_of_a_command_shows_its_arguments(shell: Shell) -> None:
     text = shell.run("help", "complete").out
     assert "Usage: lsp-harness complete [OPTIONS] FILE:LINE:COL" in text
     assert "Example: lsp-harness complete geo.py:6:12" in text
@@ -78,7 +78,7 @@ def test_examples_are_arguments_that_their_commands_take() -> None:
     for command in COMMANDS:
         if command.example:
             bound = app.parse_args(shlex.split(command.example), print_error=False, exit_on_error=False)
-            assert bound[0] is target(command)
+            assert bound[0] is load_target(command)
 
 
 def test_the_list_imports_no_command() -> None:

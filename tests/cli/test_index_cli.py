@@ -33,7 +33,7 @@ def test_the_meaning_of_words_is_searched(project: Shell):
     assert first == "shapes.py:3: Circle.parse_size  [name 1, words 1]"
 
 
-def test_each_result_is_there_once_with_the_line_that_fits_and_tests_come_last(project: Shell):
+def test_search_lists_each_file_once_with_the_matching_line_and_tests_last(project: Shell):
     project.file(
         "crypto.test.js",
         "describe('derive', () => {\n  it('makes a key', () => {\n    deriveKey('hmac')\n  })\n})\n" * 30,
@@ -52,7 +52,7 @@ def test_each_result_is_there_once_with_the_line_that_fits_and_tests_come_last(p
     assert project.run("search", "tests that derive a key by hmac").out.startswith("crypto.test.js")
 
 
-def test_hits_for_programs(project: Shell):
+def test_search_prints_json_for_programs(project: Shell):
     [hit] = project.run("search", "size", "--limit", "1", "--json").json
     assert {name: hit[name] for name in ("path", "symbol", "kind", "line", "reasons")} == {
         "path": "shapes.py",
@@ -63,7 +63,7 @@ def test_hits_for_programs(project: Shell):
     }
 
 
-def test_a_name_that_is_nowhere_is_code_1(project: Shell):
+def test_a_search_without_a_hit_has_status_1(project: Shell):
     assert project.run("search", "zebra") == (1, "", "")
 
 
@@ -94,7 +94,7 @@ def test_code_that_has_to_do_with_a_place_or_a_symbol(project: Shell):
         (["--files", "--symbol", "grow"], 'lsp-harness search --files "WORDS"'),
     ],
 )
-def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments: list[str], says: str):
+def test_a_search_that_is_not_possible_says_what_to_do(project: Shell, arguments: list[str], says: str):
     project.file("../outside.py", "x = 1\n")
     result = project.run("search", *arguments)
     assert (result.code, result.out) == (2, "")
@@ -138,7 +138,7 @@ def test_changed_files_are_searched(project: Shell):
     assert project.run("search", "zebra").code == 1
 
 
-def test_the_status_tells_what_the_index_holds(project: Shell):
+def test_index_status_reports_the_contents_of_the_index(project: Shell):
     assert project.run("index", "status", "--json").json["files"] == 0
     result = project.run("index", "rebuild")
     assert result.out == "7 files, 7 of them read\n"
@@ -151,7 +151,7 @@ def test_the_status_tells_what_the_index_holds(project: Shell):
     assert "no process at the moment" in text
 
 
-def test_a_folder_that_is_none(project: Shell):
+def test_index_status_refuses_a_folder_that_does_not_exist(project: Shell):
     assert project.run("index", "status", "nowhere") == (2, "", "lsp-harness: there is no folder 'nowhere'\n")
 
 
@@ -167,7 +167,7 @@ def test_indexes_of_folders_that_are_gone_are_removed(project: Shell):
     assert not place.folder.exists()
 
 
-def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
+def test_context_prints_the_prompt_of_a_place_and_the_sources_of_its_parts(project: Shell):
     project.replies()
     prompt = project.run("context", "here.py:5:19").out
     assert prompt.startswith("# shapes.py\nclass Circle:\n    def area(self): ...\n")
@@ -193,7 +193,7 @@ def test_doctor_knows_the_index(project: Shell):
     assert "declarations and imports are known in 2 python" in text
 
 
-def test_a_symbol_with_the_imports_it_needs(project: Shell):
+def test_index_context_prints_a_symbol_with_its_imports(project: Shell):
     project.file(
         "tools.py", "import os\nimport re\n\n\ndef parse_config(path):\n    return os.stat(path)\n\n\ndef broken(\n"
     )
@@ -205,7 +205,7 @@ def test_a_symbol_with_the_imports_it_needs(project: Shell):
     assert "'nothing'" in project.run("index", "context", "nothing").err
 
 
-def test_the_prompt_of_a_task(project: Shell):
+def test_context_prints_the_prompt_of_a_task(project: Shell):
     project.replies()
     prompt = project.run("context", "here.py:4", "--task", "make it twice as big").out
     assert "Instruction: make it twice as big" in prompt
@@ -260,7 +260,7 @@ def test_the_prompt_of_a_task_has_an_example(project: Shell):
     assert prompt.index("How such code is written here") < prompt.index("def user") < prompt.index("def order")
 
 
-def test_a_fix_without_an_editor_knows_what_is_in_the_index(project: Shell):
+def test_a_fix_without_an_editor_uses_the_index(project: Shell):
     project.file("broken.py", "def size():\n    return Circle()\n")
     project.replies()
     # to make an index is no business of a fix
@@ -333,7 +333,7 @@ def test_the_first_line_of_documentation_is_shown(project: Shell):
     assert output["doc"] == "Reads the settings."
 
 
-def test_a_file_that_cannot_be_read_is_told(project: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_cannot_be_read_is_reported(project: Shell, monkeypatch: pytest.MonkeyPatch):
     project.run("index", "rebuild")
     read = os.open
 
@@ -361,7 +361,7 @@ def test_a_name_that_is_not_utf_8_is_not_found(project: Shell, command: tuple[st
     assert "there is no symbol" in result.err or "the index has no file" in result.err
 
 
-def test_a_name_as_other_languages_write_it(project: Shell):
+def test_a_name_can_be_written_as_in_other_languages(project: Shell):
     project.file("cart.rs", "struct Cart;\n\nimpl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n")
     for name in ("Cart::total", "cart.rs:Cart::total", "Cart.total"):
         assert project.run("search", "--symbol", name).out.splitlines()[0] == "cart.rs:4: Cart.total"
@@ -369,7 +369,7 @@ def test_a_name_as_other_languages_write_it(project: Shell):
         assert "fn total" in project.run("index", "context", name).out
 
 
-def test_a_symbol_that_is_not_in_its_file_any_more_is_told(project: Shell):
+def test_a_symbol_that_has_left_its_file_is_reported(project: Shell):
     project.run("index", "rebuild")
     project.file("shapes.py", "")
     with open(prepare_place(project.folder).lock, "rb") as lock:

@@ -18,7 +18,7 @@ def project(shell: Shell) -> Shell:
     return shell
 
 
-def test_the_lines_of_the_declaration(project: Shell):
+def test_locate_prints_the_lines_of_the_declaration(project: Shell):
     assert project.run("locate", TASK) == (0, "shop.py:5-7: tax_of\n", "")
     first, *doubt = project.run("locate", "what the state gets of a price").out.splitlines()
     assert first == "shop.py:5-7: tax_of"
@@ -28,14 +28,14 @@ def test_the_lines_of_the_declaration(project: Shell):
     assert project.run("locate", "round up in shop.py:6") == (0, "shop.py:5-7: tax_of\n", "")
 
 
-def test_a_name_that_the_folder_does_not_have_is_said(project: Shell):
+def test_locate_reports_a_name_that_the_folder_does_not_have(project: Shell):
     result = project.run("locate", "let `tax_off` round up")
     assert (result.code, result.out) == (5, "")
     assert "there is no symbol tax_off in this folder; the most similar names are: tax_of" in result.err
     assert "shop.py has 7 lines, so there is no line 70" in project.run("locate", "round up in shop.py:70").err
 
 
-def test_the_others_and_why(project: Shell):
+def test_locate_explains_the_other_candidates(project: Shell):
     first, *others, last = project.run("locate", TASK, "--explain").out.splitlines()
     assert first == "* shop.py:5-7: tax_of  [named 1, mention 1, words 2]"
     assert any(line.startswith("  notes.md:1-1: text  [") for line in others)
@@ -50,7 +50,7 @@ def test_the_others_and_why(project: Shell):
     }
 
 
-def test_a_model_chooses_where_the_settings_say_so(project: Shell):
+def test_locate_lets_the_model_choose_if_the_settings_say_so(project: Shell):
     project.set("LSP_HARNESS_LOCATE__RANKING", "model")
     task = "let the tax round up"
     project.replies("1")
@@ -64,7 +64,7 @@ def test_a_model_chooses_where_the_settings_say_so(project: Shell):
     assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err
 
 
-def test_a_search_that_finds_nothing_says_what_to_do(project: Shell):
+def test_locate_without_a_result_says_what_to_do(project: Shell):
     result = project.run("locate", "zebra")
     assert (result.code, result.out) == (5, "")
     assert "name a function in it, or say the place as FILE:LINE" in result.err
@@ -74,7 +74,7 @@ def test_a_search_that_finds_nothing_says_what_to_do(project: Shell):
     assert "index.enabled is false" in project.run("locate", TASK).err
 
 
-def test_code_that_is_kept_from_the_model_is_not_found(project: Shell):
+def test_private_code_is_not_found(project: Shell):
     project.file(".lspharnessignore", "shop.py\n")
     assert "shop.py" not in project.run("locate", TASK).out
 

@@ -57,7 +57,7 @@ def test_the_details_of_a_bug_are_kept(shell: Shell, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("lies_there", ["pipe", "folder", "no home"])
-def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
+def test_an_error_is_reported_although_the_crash_log_cannot_be_written(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lies_there: str
 ) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
@@ -74,7 +74,7 @@ def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
     assert (result.code, "a bug: ZeroDivisionError: x; the details" in result.err) == (70, True)
 
 
-class Closed(io.StringIO):
+class ClosedStream(io.StringIO):
     def write(self, text: str) -> int:
         raise OSError(9, "Bad file descriptor")
 
@@ -82,9 +82,9 @@ class Closed(io.StringIO):
         raise OSError(9, "Bad file descriptor")
 
 
-def test_nothing_is_raised_where_nothing_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_without_a_working_stderr_raises_no_second_error(monkeypatch: pytest.MonkeyPatch) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
-    monkeypatch.setattr(sys, "stderr", Closed())
+    monkeypatch.setattr(sys, "stderr", ClosedStream())
     with pytest.raises(SystemExit) as end:
         main(["doctor"])
     assert end.value.code == 70
@@ -103,7 +103,7 @@ def capture_output(encoding: str, print_: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
+def test_signs_are_printed_in_ascii_if_the_encoding_needs_it(encoding: str) -> None:
     text = capture_output(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
     assert text.startswith("✓ " if encoding == "utf-8" else "ok ")
     if encoding == "ascii":
@@ -137,7 +137,7 @@ for arguments in (["fix", "a.py", "--apply"], ["doctor"]):
 
 
 @pytest.mark.parametrize("name", LOCALES)
-def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) -> None:
+def test_a_fix_is_applied_and_reported_in_every_locale(tmp_path: Path, name: str) -> None:
     """Run in another process, because Python chooses the encoding of its output at the start."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
     environment |= {"LC_ALL": name, "LSP_HARNESS_HOME": str(tmp_path / "home"), "LSP_HARNESS_INDEX__ENABLED": "false"}

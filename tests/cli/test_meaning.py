@@ -10,7 +10,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.running_engines import list_engines
 from tests.cli.conftest import Shell
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
 ALONE = "lsp-harness: searched by names and words only: "
@@ -21,13 +21,13 @@ NOWHERE = "zebra"
 @pytest.fixture
 def project(shell: Shell, tmp_path: Path) -> Shell:
     """Return a project with an embedding model and without a language model."""
-    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
     shell.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "encoder.gguf"))
     shell.file("shop.py", SHOP)
     return shell
 
 
-def test_a_search_goes_by_vectors_where_they_are_made_and_starts_no_engine(project: Shell, tmp_path: Path):
+def test_a_search_uses_existing_vectors_and_starts_no_engine(project: Shell, tmp_path: Path):
     assert project.run("search", NOWHERE) == (1, "", "")
     model = tmp_path / "encoder.gguf"
     assert project.run("index", "embed") == (0, f"2 vectors made with {model}; all 2 texts have one\n", "")
@@ -38,7 +38,7 @@ def test_a_search_goes_by_vectors_where_they_are_made_and_starts_no_engine(proje
     assert list_engines() == []
 
 
-def test_only_what_has_no_vector_is_embedded(project: Shell):
+def test_only_texts_without_a_vector_are_embedded(project: Shell):
     project.run("index", "embed")
     # what moved is not new
     project.file("other.py", SHOP.replace("tax_of", "duty_of"))
@@ -46,7 +46,7 @@ def test_only_what_has_no_vector_is_embedded(project: Shell):
     assert project.run("index", "embed").out.startswith("0 vectors made with ")
 
 
-def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Shell):
+def test_a_rebuild_keeps_valid_vectors_and_reports_missing_ones(project: Shell):
     result = project.run("index", "rebuild")
     assert result.err == "lsp-harness: 2 texts without a vector; lsp-harness index embed makes the missing vectors\n"
     project.run("index", "embed")
@@ -65,7 +65,7 @@ def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Sh
         assert vectors.is_sound()
 
 
-def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
+def test_search_explains_why_it_used_no_vectors(project: Shell, tmp_path: Path):
     absent_message = f"{ALONE}there is no model file {tmp_path / 'absent.gguf'}\n"
     no_vectors_message = f"{ALONE}this folder has no vectors yet; lsp-harness index embed makes them\n"
     assert project.run("search", "total", "--explain").err == no_vectors_message
@@ -112,7 +112,7 @@ def test_a_task_is_located_by_meaning(project: Shell):
     assert (result.code, result.err.startswith("lsp-harness: the prompt is that of shop.py:")) == (0, True)
 
 
-def test_the_prompt_of_a_task_has_what_it_means(project: Shell):
+def test_the_prompt_of_a_task_has_code_of_similar_meaning(project: Shell):
     project.file("here.py", "def grow(it):\n    return it\n")
     command = ("context", "here.py:1", "--task", NOWHERE)
     project.replies()

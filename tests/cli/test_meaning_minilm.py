@@ -43,7 +43,7 @@ def project(request: pytest.FixtureRequest) -> Shell:
     return shell
 
 
-def test_code_is_found_in_words_that_are_nowhere_in_it(project: Shell):
+def test_code_is_found_by_words_that_it_does_not_contain(project: Shell):
     for query in QUERIES:
         assert project.run("search", query) == (1, "", "")
     assert project.run("index", "embed").out.startswith("8 vectors made with ")

@@ -29,7 +29,7 @@ def test_the_code_that_makes_tests_fail_is_repaired(shell: Shell) -> None:
     assert "tests ✓" in result.out
 
 
-def test_without_failing_tests_nothing_is_asked(shell: Shell) -> None:
+def test_without_failing_tests_the_model_is_not_asked(shell: Shell) -> None:
     shell.file("area.py", BROKEN.replace("7", "2"))
     shell.file("test_area.py", TESTS)
     shell.replies()
@@ -39,7 +39,7 @@ def test_without_failing_tests_nothing_is_asked(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("mode", ["", "trust", "auto", "acceptEdits", "bypassPermissions"])
-def test_of_a_folder_without_trust_no_test_starts_where_nobody_is(mode: str, shell: Shell) -> None:
+def test_without_trust_and_without_a_person_no_test_is_started(mode: str, shell: Shell) -> None:
     shell.set("LSP_HARNESS_PERMISSIONS__TRUSTED_FOLDERS", json.dumps([]))
     shell.set("LSP_HARNESS_PERMISSIONS__MODE", mode)
     shell.file("area.py", BROKEN)
@@ -51,7 +51,7 @@ def test_of_a_folder_without_trust_no_test_starts_where_nobody_is(mode: str, she
     assert "add its folder to permissions.trusted_folders" in result.err
 
 
-def test_the_output_of_tests_and_running_them_exclude_each_other(shell: Shell) -> None:
+def test_the_options_tests_and_failing_exclude_each_other(shell: Shell) -> None:
     shell.file("area.py", BROKEN)
     result = shell.run("fix", "area.py", "--tests", "--failing", "output.txt")
     assert result.code == 2

@@ -35,7 +35,7 @@ NAMES = [
 ]
 
 
-def test_the_nine_checks_pass_and_say_what_they_saw(shell: Shell):
+def test_the_nine_checks_pass_and_describe_their_results(shell: Shell):
     result = shell.run("selftest")
     lines = result.out.splitlines()
     assert (result.code, len(lines)) == (0, 9)
@@ -113,14 +113,14 @@ BREAKS: dict[str, Break] = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_broken_ability_fails_its_check_and_no_other(name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_a_broken_ability_fails_only_its_own_check(name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch):
     BREAKS[name](monkeypatch)
     result = shell.run("selftest", "--json")
     assert [check["name"] for check in result.json if not check["passed"]] == [name], result.out
     assert result.code == 1
 
 
-def test_the_model_of_the_settings_is_asked_on_demand(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_the_model_of_the_settings_is_tested_on_request(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(selftest_cli, "CHECKS", {})
     shell.replies("ready")
     result = shell.run("selftest", "--model")

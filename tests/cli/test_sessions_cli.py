@@ -15,22 +15,22 @@ from lsp_harness.kernel.log.session_log import SessionLog
 from tests.cli.conftest import Shell
 
 
-def logged(text: str) -> str:
+def log_request(text: str) -> str:
     log = SessionLog(paths.sessions_folder())
     log.turn().append(InvocationReceived("edit", text, "a.py"))
     log.close()
     return log.id
 
 
-def test_the_last_session_and_any_by_its_name(shell: Shell):
+def test_sessions_show_prints_the_last_session_or_a_named_one(shell: Shell):
     assert "there is no session yet" in shell.run("sessions", "show", "--summary").err
-    first, last = sorted([logged("use pi"), logged("use tau")])
+    first, last = sorted([log_request("use pi"), log_request("use tau")])
     assert shell.run("sessions", "show", "--summary").out.startswith(f"{last}, 1 turn\nGoal: use")
     assert shell.run("sessions", "show", "--summary", first).out.startswith(f"{first}, 1 turn\nGoal: use")
     assert shell.run("sessions", "show", "--summary", first, "--json").json["files"] == ["a.py"]
 
 
-def long() -> None:
+def write_long_session() -> None:
     """Write a session with forty edits of forty files."""
     log = SessionLog(paths.sessions_folder())
     for n in range(40):
@@ -38,8 +38,8 @@ def long() -> None:
     log.close()
 
 
-def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_asked_for(shell: Shell):
-    long()
+def test_a_summary_has_200_tokens_or_the_whole_session_on_request(shell: Shell):
+    write_long_session()
     head, *lines, more = shell.run("sessions", "show", "--summary").out.splitlines()
     assert (head.endswith(", 40 turns"), more) == (True, "(--all shows more)")
     assert lines[0].startswith("Goal: change 39: very")
@@ -47,11 +47,11 @@ def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_ask
     everything = shell.run("sessions", "show", "--summary", "--all").out
     assert all(f"change {n}: {'very ' * 20}much (m{n}.py)" in everything for n in range(40))
     assert "--all" not in everything
-    logged("use pi")
+    log_request("use pi")
     assert "--all" not in shell.run("sessions", "show", "--summary").out
 
 
-async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
+async def test_tokens_are_counted_by_the_loaded_model_of_an_engine(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
@@ -64,9 +64,9 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
         assert await count_tokens(lines) == expected != estimate_counts(lines)
 
 
-def test_a_name_that_means_none_or_several(shell: Shell):
-    logged("use pi")
-    logged("use tau")
+def test_an_unknown_or_ambiguous_name_of_a_session_is_refused(shell: Shell):
+    log_request("use pi")
+    log_request("use tau")
     assert (
         shell.run("sessions", "show", "--summary", "nope").err
         == "lsp-harness: there is no session 'nope'; `lsp-harness sessions list` shows them\n"
@@ -75,6 +75,6 @@ def test_a_name_that_means_none_or_several(shell: Shell):
 
 
 def test_a_type_of_events_that_does_not_exist_is_named(shell: Shell):
-    logged("use pi")
+    log_request("use pi")
     result = shell.run("events", "--types", "turn.started,nope")
     assert (result.code, "there is no type of event 'nope'" in result.err) == (2, True)

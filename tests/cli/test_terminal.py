@@ -25,7 +25,7 @@ class Terminal(StringIO):
 
 
 @contextmanager
-def on_a_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[subprocess.Popen[str], int]]:
+def run_on_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[subprocess.Popen[str], int]]:
     """Start a command whose standard input is a terminal, and return it with the descriptor of the user's side."""
     ours, theirs = pty.openpty()
     # what is typed is not to be printed again
@@ -51,16 +51,16 @@ def on_a_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[sub
         os.close(ours)
 
 
-def test_digest_says_what_it_waits_for_and_how_to_end(tmp_path: Path) -> None:
-    with on_a_terminal("digest", cwd=tmp_path, home=tmp_path) as (process, typed):
+def test_digest_says_that_it_waits_for_input_and_how_to_end_it(tmp_path: Path) -> None:
+    with run_on_terminal("digest", cwd=tmp_path, home=tmp_path) as (process, typed):
         assert process.stderr
         assert "paste the output of a tool, then press Ctrl-D" in process.stderr.readline()
         os.write(typed, b"a.py:1: error: Bad  [bad]\n\x04")
         assert process.communicate()[0].splitlines()[-1] == "mypy: 1 error"
 
 
-def test_serve_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None:
-    with on_a_terminal("serve", cwd=tmp_path, home=tmp_path) as (process, _):
+def test_serve_says_that_it_waits_for_an_editor_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+    with run_on_terminal("serve", cwd=tmp_path, home=tmp_path) as (process, _):
         assert process.stderr
         assert "waits for an editor" in (line := process.stderr.readline())
         assert "Ctrl-C ends it" in line
@@ -68,7 +68,7 @@ def test_serve_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None
         assert process.wait(20) != 0
 
 
-def test_serve_says_nothing_to_an_editor(tmp_path: Path) -> None:
+def test_serve_prints_no_hint_to_an_editor(tmp_path: Path) -> None:
     environment = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "lsp_harness", "serve"]
     result = subprocess.run(

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not machine_sandbox().is_confined, reason="no sa
 
 @pytest.fixture
 def person(shell: Shell) -> Iterator[TerminalPerson]:
-    """A person at `fix --tests --apply` in a folder that is not trusted."""
+    """Yield a person who runs `fix --tests --apply` in a folder that is not trusted."""
     shell.file("area.py", "def double(n):\n    return 7 * n\n")
     shell.file("test_area.py", "from area import double\n\n\ndef test_double():\n    assert double(4) == 8\n")
     shell.replies("return 2 * n", "return 2 * n")
@@ -36,7 +36,7 @@ def is_repaired(shell: Shell) -> bool:
     return (shell.folder / "area.py").read_text() == "def double(n):\n    return 2 * n\n"
 
 
-def test_the_question_shows_what_would_run_and_a_yes_lets_it_run_once(shell: Shell, person: TerminalPerson):
+def test_the_question_shows_the_commands_and_a_yes_runs_them_once(shell: Shell, person: TerminalPerson):
     shown = person.wait_for(QUESTION).decode()
     facts = (SUITE_TOOL, "pytest", f"folder: {shell.folder}", "sandbox: ", "interpreter: ", "asked because: ")
     for text in (*facts, "permissions.trusted_folders"):
@@ -48,7 +48,7 @@ def test_the_question_shows_what_would_run_and_a_yes_lets_it_run_once(shell: She
 
 
 @pytest.mark.parametrize("line", ["n\r", "no\r", "\x04"])
-def test_a_no_and_the_end_of_the_input_run_nothing(shell: Shell, person: TerminalPerson, line: str):
+def test_a_no_and_the_end_of_the_input_start_no_command(shell: Shell, person: TerminalPerson, line: str):
     person.wait_for(QUESTION)
     person.type(line)
     assert person.wait() == EXIT_DENIED
@@ -56,7 +56,7 @@ def test_a_no_and_the_end_of_the_input_run_nothing(shell: Shell, person: Termina
     assert not is_repaired(shell)
 
 
-def test_another_word_asks_again(shell: Shell, person: TerminalPerson):
+def test_an_answer_that_is_neither_yes_nor_no_repeats_the_question(shell: Shell, person: TerminalPerson):
     for line in ("maybe\r", "\r", "s\r", "a\r", "yep\r"):
         person.wait_for(QUESTION)
         person.type(line)
@@ -102,7 +102,7 @@ def test_ctrl_c_twice_and_a_signal_end_the_command_and_take_no_other_line(
     assert not is_repaired(shell)
 
 
-async def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_terminal_the_question_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull) as empty:
         monkeypatch.setattr(sys, "stdin", empty)
         question = PermissionQuestion("1", Action(SUITE_TOOL, "execute", untrusted=Path("/somewhere")), "why")

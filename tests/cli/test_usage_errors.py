@@ -51,7 +51,7 @@ def check(shell: Shell, arguments: str, *expected: str) -> None:
         ("geo.py:2", "fix geo.py:2"),
     ],
 )
-def test_the_right_form_is_said(shell: Shell, arguments: str, right: str) -> None:
+def test_the_error_shows_the_right_form_of_the_arguments(shell: Shell, arguments: str, right: str) -> None:
     shell.file("geo.py", CODE)
     check(shell, arguments, f"lsp-harness {right}")
 
@@ -70,7 +70,7 @@ def test_the_right_form_is_said(shell: Shell, arguments: str, right: str) -> Non
         ("help engine stpo", "engine stop"),
     ],
 )
-def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: str, near: str) -> None:
+def test_an_unknown_command_is_answered_with_the_nearest_one(shell: Shell, arguments: str, near: str) -> None:
     check(shell, arguments, f"did you mean: lsp-harness {near}?")
 
 
@@ -117,7 +117,7 @@ def test_other_arguments_that_cannot_be_used(shell: Shell, arguments: str, expec
         ("search --at geo.py", "say where in the file: lsp-harness search --at geo.py:LINE"),
     ],
 )
-def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, expected: str) -> None:
+def test_each_kind_of_invalid_place_has_its_own_error(shell: Shell, arguments: str, expected: str) -> None:
     shell.file("geo.py", CODE)
     (shell.folder / "sub").mkdir()
     os.mkfifo(shell.folder / "pipe")
@@ -142,7 +142,7 @@ def test_a_word_like_a_command_may_be_a_prompt(shell: Shell):
 @pytest.mark.parametrize(
     "arguments", ["commit", "diff", "commit --max-turns 1", "--max-turns 1 commit", "-- commit", "修复"]
 )
-def test_one_word_is_never_a_prompt(shell: Shell, arguments: str):
+def test_a_single_word_is_not_taken_for_a_prompt(shell: Shell, arguments: str):
     shell.replies("never asked")
     word = "修复" if arguments == "修复" else "commit" if "commit" in arguments else "diff"
     result = shell.run(*arguments.split())

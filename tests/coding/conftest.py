@@ -19,7 +19,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.wire.event import Event
 from tests.harness import tools
-from tests.harness.tools import Script, checked, of_type
+from tests.harness.tools import Script, read_checked_log, select_event_data
 from tests.support import markup
 
 AREA = """
@@ -35,10 +35,10 @@ BROKEN = "return (width is None"  # does not parse
 GOOD = "return width is None"
 
 
-def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
-    """Settings for a number of candidates, with every check."""
+def make_edit_settings(candidates: int, retries: int = 0, **more: Any) -> Config:
+    """Return settings for a number of candidates, with every check."""
     verification = {"kept": True, **more.pop("verification", {})}
-    return tools.edits(candidates, retries, verification=verification, **more)
+    return tools.make_edit_settings(candidates, retries, verification=verification, **more)
 
 
 @dataclass
@@ -92,8 +92,8 @@ def check(tmp_path: Path, ruff: Ruff):
         except (NoAnswer, EngineError) as error:
             result.error = error
         log.close()
-        result.events = checked(log.path)
-        assert (result.proposal is None) is (of_type(result.events, "edit.proposed") == [])
+        result.events = read_checked_log(log.path)
+        assert (result.proposal is None) is (select_event_data(result.events, "edit.proposed") == [])
         return result
 
     return check

@@ -50,6 +50,6 @@ class ProjectBench:
         )
 
 
-def text_of(proposal: Proposal) -> str:
+def apply_proposal(proposal: Proposal) -> str:
     """Return the text of the module after a proposal."""
     return decode(proposal.changes.main.after.data)

@@ -1,4 +1,4 @@
-"""Comments that ask for something: which comments do, what they ask for, and which code they are about."""
+"""Tests of comments that ask for an edit or an answer: how they are found, and which code they mean."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
 
-def tree(text: str, name: str = "a.py") -> SyntaxTree:
+def parse_text(text: str, name: str = "a.py") -> SyntaxTree:
     parsed = parse(Document.from_text(f"file:///{name}", text, version=1))
     assert parsed
     return parsed
@@ -58,7 +58,7 @@ def test_a_request_has_the_mark_at_its_beginning_or_end(name: str, text: str, ex
     ],
 )
 def test_a_request_is_about_the_code_around_or_behind_it(text: str, target: str) -> None:
-    parsed = tree(text)
+    parsed = parse_text(text)
     [request] = find_comment_requests(parsed)
     span = find_target(parsed, request)
     assert decode(parsed.data[slice(*span)]) == target

@@ -16,8 +16,8 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode
-from tests.coding.project_bench import ProjectBench, text_of
-from tests.harness.tools import of_type
+from tests.coding.project_bench import ProjectBench, apply_proposal
+from tests.harness.tools import select_event_data
 
 pytestmark = pytest.mark.process
 
@@ -85,27 +85,27 @@ class EditBench(ProjectBench):
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[EditBench]:
+async def edit_bench(tmp_path: Path) -> AsyncGenerator[EditBench]:
     async with aclosing(EditBench(tmp_path)) as bench:
         yield bench
 
 
-async def test_a_candidate_that_repairs_the_failing_test_is_preferred(bench: EditBench) -> None:
-    proposal = await bench.edit(OTHER, WANTED)
-    assert text_of(proposal) == WANTED
+async def test_a_candidate_that_repairs_the_failing_test_is_preferred(edit_bench: EditBench) -> None:
+    proposal = await edit_bench.edit(OTHER, WANTED)
+    assert apply_proposal(proposal) == WANTED
     assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file, 2 of 2 changed lines"
 
 
-async def test_the_failure_is_in_the_prompt_of_a_retry(bench: EditBench) -> None:
-    assert text_of(await bench.edit(OTHER, WANTED, retries=1)) == WANTED
+async def test_the_failure_is_in_the_prompt_of_a_retry(edit_bench: EditBench) -> None:
+    assert apply_proposal(await edit_bench.edit(OTHER, WANTED, retries=1)) == WANTED
     assert "TEST FAIL: test_negative — AssertionError: expected 'rate below zero', got 'negative'" in prompt_text(
-        bench.engine.foreground_requests[-1]
+        edit_bench.engine.foreground_requests[-1]
     )
 
 
-async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_says_so(bench: EditBench) -> None:
-    proposal = await bench.edit(OTHER, SOURCE)
-    assert text_of(proposal) == OTHER
+async def test_an_edit_that_leaves_a_failing_test_is_the_second_choice(edit_bench: EditBench) -> None:
+    proposal = await edit_bench.edit(OTHER, SOURCE)
+    assert apply_proposal(proposal) == OTHER
     assert proposal.verdict.passed
     assert not proposal.verdict.is_verified
     outcome = proposal.verdict.outcomes[-1]
@@ -114,25 +114,25 @@ async def test_an_edit_that_leaves_the_test_failing_is_the_second_choice_and_say
         "1 test in 1 file, 2 of 2 changed lines; 1 failed before and still fails",
     )
     # the log shows both verdicts: that of all checks, and that by which it is proposed
-    assert [data["passed"] for data in of_type(bench.events, "verify.completed")] == [False, True]
+    assert [data["passed"] for data in select_event_data(edit_bench.events, "verify.completed")] == [False, True]
 
 
-async def test_an_attempt_that_stays_wrong_is_repaired_where_the_tests_blame_it(bench: EditBench) -> None:
-    proposal = await bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
-    assert text_of(proposal) == OTHER.replace("negative", "rate below zero")
+async def test_a_failed_attempt_is_repaired_at_the_lines_of_the_failing_tests(edit_bench: EditBench) -> None:
+    proposal = await edit_bench.edit(OTHER, OTHER, retries=1, fill="        raise ValueError('rate below zero')")
+    assert apply_proposal(proposal) == OTHER.replace("negative", "rate below zero")
     assert proposal.verdict.outcomes[-1].reason == "2 tests in 1 file, 2 of 2 changed lines"
-    generated = of_type(bench.events, "candidate.generated")
+    generated = select_event_data(edit_bench.events, "candidate.generated")
     assert len({data["candidate"] for data in generated}) == len(generated)
     # all recorded edits are about the text in the editor, also those of a repair of an attempt
     texts = [apply_recorded(data) for data in generated if data["edits"]]
-    assert texts[-1] == text_of(proposal)
-    assert texts.count(text_of(proposal)) > 1
+    assert texts[-1] == apply_proposal(proposal)
+    assert texts.count(apply_proposal(proposal)) > 1
 
 
-async def test_without_retries_an_attempt_is_not_repaired(bench: EditBench) -> None:
-    assert text_of(await bench.edit(OTHER, fill="        raise ValueError('rate below zero')")) == OTHER
+async def test_without_retries_an_attempt_is_not_repaired(edit_bench: EditBench) -> None:
+    assert apply_proposal(await edit_bench.edit(OTHER, fill="        raise ValueError('rate below zero')")) == OTHER
 
 
-async def test_a_failing_test_that_the_edit_does_not_touch_costs_no_candidate(bench: EditBench) -> None:
-    proposal = await bench.edit(SOURCE.replace("amount * rate / 100", "rate * amount / 100"), WANTED)
-    assert "rate * amount" in text_of(proposal)
+async def test_a_failing_test_that_the_edit_does_not_touch_costs_no_candidate(edit_bench: EditBench) -> None:
+    proposal = await edit_bench.edit(SOURCE.replace("amount * rate / 100", "rate * amount / 100"), WANTED)
+    assert "rate * amount" in apply_proposal(proposal)

@@ -13,7 +13,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import COLLECTION_CODE, ToolProblem
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 from tests.support import markup
 
 pytestmark = pytest.mark.process
@@ -34,14 +34,14 @@ TEXT = """
     """
 
 
-async def of(folder: Path, *told: ToolProblem, text: str = TEXT, mended: bool = True) -> list[str]:
+async def find_existing_findings(folder: Path, *told: ToolProblem, text: str = TEXT, mended: bool = True) -> list[str]:
     src = markup.parse(text, folder / "a.py")
     output = Digest("pytest", told) if told else None
     turn = SessionLog(is_saved=False).turn()
     job = TurnContext(
         *(
             Script(),
-            settings(),
+            make_settings(),
             CheckTools(Ruff()),
             turn,
             src.document,
@@ -57,24 +57,24 @@ async def of(folder: Path, *told: ToolProblem, text: str = TEXT, mended: bool = 
     )
 
 
-async def test_other_findings_of_the_code_are_told_and_matters_of_style_are_not(tmp_path: Path):
+async def test_the_prompt_lists_other_findings_but_none_about_style(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F", "E", "D"]\n')
-    assert await of(tmp_path) == [
+    assert await find_existing_findings(tmp_path) == [
         "Also at line 2: F841 Local variable `unused` is assigned to but never used",
         "Also at line 3: F841 Local variable `l` is assigned to but never used",
         "Also at line 4: F821 Undefined name `width`",
     ]
     # to who is to do something else, what is unused is nothing to be done about
-    assert await of(tmp_path, mended=False) == [
+    assert await find_existing_findings(tmp_path, mended=False) == [
         "Also at line 4: F821 Undefined name `pi`",
         "Also at line 4: F821 Undefined name `width`",
     ]
 
 
-async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp_path: Path):
+async def test_the_prompt_lists_findings_of_a_tool_and_failing_tests(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F821"]\n')
     token = "ghp_" + "a" * 36
-    found = await of(
+    found = await find_existing_findings(
         tmp_path,
         ToolProblem("expected 3, got None", "tests/test_a.py", 9, test="tests/test_a.py::test_area"),
         ToolProblem("wrong type", "a.py", 5, code="assignment"),
@@ -93,6 +93,6 @@ async def test_findings_of_a_tool_for_these_lines_and_failing_tests_are_told(tmp
     assert (len(found[4]), found[4][-1]) == (240, "…")
 
 
-async def test_broken_syntax_is_told_where_it_is(tmp_path: Path):
-    [one] = await of(tmp_path, text="<|>def f(:\n    return 1\n<|>\n")
+async def test_the_prompt_names_the_place_of_a_syntax_error(tmp_path: Path):
+    [one] = await find_existing_findings(tmp_path, text="<|>def f(:\n    return 1\n<|>\n")
     assert one.startswith("Also at line 1: syntax ")

@@ -1,4 +1,4 @@
-"""A name of the index in a task beats the words about it; a test that fails leads to the code under test."""
+"""Tests of names in a task: a name of the index wins over words, and a failing test leads to the tested code."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +10,7 @@ from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.understanding import understand_by_facts
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.document import Document
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "src/box/store.py": '''\
@@ -100,12 +100,12 @@ def test_join():
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    with closing(Indexed(tmp_path_factory.mktemp("ws"), FILES)) as made:
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedFolder]:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("ws"), FILES)) as made:
         yield made
 
 
-async def find(indexed: Indexed, task: str) -> TaskPlaces:
+async def find(indexed: IndexedFolder, task: str) -> TaskPlaces:
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", FILES[path].encode()) if path in FILES else None
 
@@ -166,8 +166,8 @@ async def find(indexed: Indexed, task: str) -> TaskPlaces:
         ("explain why test_join fails", "test_join"),
     ],
 )
-async def test_the_named_declaration_is_chosen(indexed: Indexed, task: str, symbol: str):
-    best = (await find(indexed, task)).best
+async def test_the_named_declaration_is_chosen(indexed_folder: IndexedFolder, task: str, symbol: str):
+    best = (await find(indexed_folder, task)).best
     assert best.symbol == symbol
     assert best.path not in ("tools/speed.py", "src/box/_old.py")
     assert best.path.startswith("tests/") == (symbol.rpartition(".")[2].startswith("test_") or symbol == "helper")
@@ -190,9 +190,11 @@ async def test_the_named_declaration_is_chosen(indexed: Indexed, task: str, symb
         ("store.py:300 is wrong", "src/box/store.py has 31 lines, so there is no line 300"),
     ],
 )
-async def test_a_name_that_stands_nowhere_is_said_and_nothing_else_is_chosen(indexed: Indexed, task: str, message: str):
+async def test_an_unknown_name_in_a_task_is_an_error_and_no_place_is_chosen(
+    indexed_folder: IndexedFolder, task: str, message: str
+):
     with pytest.raises(NoAnswer) as raised:
-        await find(indexed, task)
+        await find(indexed_folder, task)
     assert message in raised.value.message
 
 
@@ -207,24 +209,26 @@ async def test_a_name_that_stands_nowhere_is_said_and_nothing_else_is_chosen(ind
         "keep rows in a GitHub issue",
     ],
 )
-async def test_a_new_name_or_an_ordinary_word_is_not_missing(indexed: Indexed, task: str):
-    assert await find(indexed, task)
+async def test_a_new_name_or_an_ordinary_word_is_not_missing(indexed_folder: IndexedFolder, task: str):
+    assert await find(indexed_folder, task)
 
 
-async def test_doubt_is_said_if_nothing_or_more_than_one_thing_is_named(indexed: Indexed):
-    assert (await find(indexed, "make unsign raise")).doubt == ""
-    several = await find(indexed, "make sign raise")
+async def test_doubt_is_reported_without_a_named_place_or_with_several(indexed_folder: IndexedFolder):
+    assert (await find(indexed_folder, "make unsign raise")).doubt == ""
+    several = await find(indexed_folder, "make sign raise")
     assert several.doubt == "sign is the name of 2 declarations"
     assert {place.symbol for place in several.candidates[:2]} == {"sign", "Signer.sign"}
-    guess = await find(indexed, "keep the cache of the table")
+    guess = await find(indexed_folder, "keep the cache of the table")
     assert guess.is_guess
-    assert (await find(indexed, "in store.py keep the cache")).doubt.startswith("the task names no code of this file")
+    assert (await find(indexed_folder, "in store.py keep the cache")).doubt.startswith(
+        "the task names no code of this file"
+    )
 
 
-async def test_lines_outside_of_declarations_are_taken_at_their_word(indexed: Indexed):
-    places = await find(indexed, "sort the import in src/box/store.py:3")
+async def test_named_lines_outside_of_declarations_are_the_place(indexed_folder: IndexedFolder):
+    places = await find(indexed_folder, "sort the import in src/box/store.py:3")
     assert (places.best.place, places.doubt) == ("src/box/store.py:3-3", "")
-    places = await find(indexed, "simplify store.py:22-26")
+    places = await find(indexed_folder, "simplify store.py:22-26")
     assert places.best.place == "src/box/store.py:22-26"
 
 
@@ -238,7 +242,7 @@ async def test_lines_outside_of_declarations_are_taken_at_their_word(indexed: In
         ("as in Next.js, make load async", "Next.js", (0, 0), False),
     ],
 )
-def test_files_and_their_lines(task: str, path: str, lines: tuple[int, int], is_place: bool):
+def test_files_and_lines_are_read_from_a_task(task: str, path: str, lines: tuple[int, int], is_place: bool):
     [file] = read_task(task).files
     assert (file.path, (file.first, file.last), file.is_place) == (path, lines, is_place)
 
@@ -260,7 +264,7 @@ def test_files_and_their_lines(task: str, path: str, lines: tuple[int, int], is_
         ("make flatten raise a TypeError", False, False),
     ],
 )
-def test_a_task_about_a_failing_test_is_told_from_one_about_the_test(task: str, repairs: bool, edits: bool):
+def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: str, repairs: bool, edits: bool):
     reading = read_task(task)
     assert (reading.repairs_tests, reading.edits_tests) == (repairs, edits)
 

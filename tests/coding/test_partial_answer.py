@@ -1,4 +1,4 @@
-"""An answer that leaves out the head of a function, or what stands above it, is completed."""
+"""Tests that an answer without the head of a function, or without the code above it, is completed."""
 
 from textwrap import dedent
 
@@ -43,7 +43,7 @@ def test_the_body_of_a_method_keeps_its_indentation() -> None:
     assert completed == "    def size(self):\n        if self:\n            return 2\n        return 3\n"
 
 
-def test_a_body_in_braces() -> None:
+def test_a_body_in_braces_gets_its_head() -> None:
     assert complete(ADD, "return a + b;", file="add.ts") == ADD.replace("return a;", "return a + b;")
 
 
@@ -63,7 +63,7 @@ def test_a_changed_function_keeps_the_imports_above_it() -> None:
         pytest.param("def f(): return 1\n", "return 2", id="a body on the line of its head"),
     ],
 )
-def test_other_answers_stay_as_they_are(source: str, code: str) -> None:
+def test_complete_answers_are_not_changed(source: str, code: str) -> None:
     assert complete(source, code) == code
 
 

@@ -55,7 +55,7 @@ from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Finding, Verdict
 from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.tokenizer import Tokenizer
 
 TEXTS = {
@@ -71,8 +71,8 @@ CODE = "def area(radius, unit):\n{body}    side = radius == None\n    return sid
 PATH = "src/" + "a_folder_with_a_long_name/" * 150 + "a.py"
 
 
-class Counting(ScriptedEngine):
-    """Counts with a real vocabulary and answers nothing, as often as it is asked."""
+class CountingEngine(ScriptedEngine):
+    """An engine that counts tokens with a real vocabulary and gives empty answers."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__([])
@@ -107,10 +107,10 @@ async def fill_budget(text: str, budget: int, count: TokenCounter) -> tuple[Frag
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """One text, and a file whose function has it before, in and behind it."""
+class PromptCase:
+    """A text, and a file with a function that has the text before, in and behind it."""
 
-    engine: Counting
+    engine: CountingEngine
     text: str
     folder: Path
     turn: Any
@@ -121,7 +121,7 @@ class Case:
 
     @property
     def path(self) -> str:
-        """A usual path beside a short text."""
+        """Return a usual path for a short text, or a long path."""
         return "src/a.py" if self.text == TEXTS["short"] else PATH
 
     def write_code(self, lines: int) -> str:
@@ -153,7 +153,7 @@ class Case:
         return tree, Span(start, data.index(b"return side") + 11), Finding(at, at + 14, self.text, "ruff", "E711")
 
 
-Render = Callable[[Case], Awaitable[object]]
+Render = Callable[[PromptCase], Awaitable[object]]
 
 
 async def drain(source: CandidateSource, plan: CandidatePlan, feedback: Sequence[str] = ()) -> None:
@@ -161,34 +161,34 @@ async def drain(source: CandidateSource, plan: CandidatePlan, feedback: Sequence
         pass
 
 
-def plan(kind: str) -> CandidatePlan:
+def make_plan(kind: str) -> CandidatePlan:
     return CandidatePlan(kind, 0.5, 1, (1, 2, 3))
 
 
-async def write_edit(case: Case) -> None:
+async def write_edit(case: PromptCase) -> None:
     for lines in (0, 20, 60):
         context = case.context(lines)
         _, span, _ = case.locate(context)
         source = await Instruct(context, span, case.text).create_source()
-        await drain(source, plan("rewrite"), [case.text] * 5)
+        await drain(source, make_plan("rewrite"), [case.text] * 5)
 
 
-async def write_new_code(case: Case) -> None:
+async def write_new_code(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
-    await drain(await WriteCode(context, span, case.text).create_source(), plan("rewrite"), [case.text] * 5)
+    await drain(await WriteCode(context, span, case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
 
 
-async def generate_for_finding(case: Case, *kinds: str) -> None:
+async def generate_for_finding(case: PromptCase, *kinds: str) -> None:
     context = case.context()
     tree, _, finding = case.locate(context)
     place = locate_finding(tree, finding)
     assert place is not None
     for kind in kinds:
-        await drain(CandidateGenerator(context, tree, place, finding), plan(kind), [case.text] * 5)
+        await drain(CandidateGenerator(context, tree, place, finding), make_plan(kind), [case.text] * 5)
 
 
-async def climb_ladder(case: Case) -> None:
+async def climb_ladder(case: PromptCase) -> None:
     context = case.context()
     tree, region, finding = case.locate(context)
     source = LadderSource(context, tree, region, case.text.splitlines() * 3, 1, None, (), math.inf)
@@ -197,32 +197,32 @@ async def climb_ladder(case: Case) -> None:
             await drain(source, HolePlan("statement fill", 0.5, 1, (1, 2), hole, is_hinted))
 
 
-async def write_docstring(case: Case) -> None:
+async def write_docstring(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
-    await drain(await WriteDocstring(context, span).create_source(), plan("fill"))
+    await drain(await WriteDocstring(context, span).create_source(), make_plan("fill"))
 
 
-async def write_tests(case: Case) -> None:
+async def write_tests(case: PromptCase) -> None:
     context = case.context()
     tree, span, _ = case.locate(context)
     target = find_target_function(tree, span.start, case.path)
     assert target is not None
-    await drain(await WriteTests(context, target).create_source(), plan("fill"))
+    await drain(await WriteTests(context, target).create_source(), make_plan("fill"))
 
 
-async def choose_repair(case: Case) -> None:
+async def choose_repair(case: PromptCase) -> None:
     context = case.context()
     _, _, finding = case.locate(context)
     passed = list[CheckedCandidate]()
     for number, word in enumerate((b"radius is None", b"unit is None"), 1):
         change = Change.from_edits(context.document, [Edit(finding.start, finding.end, word)], context.file)
-        candidate = Candidate(number, plan("nearest name"), change.edits, Usage())
+        candidate = Candidate(number, make_plan("nearest name"), change.edits, Usage())
         passed.append(CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash)))
     await RepairChooser(context).choose(passed)
 
 
-async def review(case: Case) -> None:
+async def review(case: PromptCase) -> None:
     for lines in (1, 60):
         context = case.context(lines)
         _, _, finding = case.locate(context)
@@ -230,13 +230,13 @@ async def review(case: Case) -> None:
         await Reviewer(lambda: case.engine).review(case.text, ChangeSet.of(change))
 
 
-async def explain(case: Case) -> None:
+async def explain(case: PromptCase) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
     await Explain(context, span, case.text).run()
 
 
-async def choose(case: Case) -> None:
+async def choose(case: PromptCase) -> None:
     places = [
         TaskPlace(PATH, case.text[:200], "function", number, number + 1, case.text[:120], 1.0, ())
         for number in range(8)
@@ -269,21 +269,21 @@ RENDERERS: dict[PromptName, Render] = {
 
 
 @pytest.fixture(scope="module")
-def tiny(tiny_model: Path) -> Iterator[Tokenizer]:
+def tiny_tokenizer(tiny_model: Path) -> Iterator[Tokenizer]:
     tokenizer = Tokenizer(tiny_model)
     yield tokenizer
     tokenizer.close()
 
 
 @pytest.fixture(scope="module")
-def real() -> Iterator[Tokenizer]:
+def real_tokenizer() -> Iterator[Tokenizer]:
     tokenizer = Tokenizer(resolve_model(Config().model.path))
     yield tokenizer
     tokenizer.close()
 
 
 @pytest.fixture
-def greedy(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def fill_sources(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return a function that lets all sources of context use all that they may use, with a text."""
 
     def set_text(text: str) -> None:
@@ -314,9 +314,9 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
     sent = list[int]()
     for title, text in TEXTS.items():
         greedy(text)
-        engine = Counting(tokenizer)
+        engine = CountingEngine(tokenizer)
         turn = (log := SessionLog(is_saved=False)).turn()
-        case = Case(engine, text, folder, turn)
+        case = PromptCase(engine, text, folder, turn)
         # a prompt that cannot be cut is refused
         with suppress(HarnessError):
             await RENDERERS[name](case)
@@ -332,35 +332,35 @@ async def check_ceiling(name: PromptName, tokenizer: Tokenizer, folder: Path, gr
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
-async def test_no_prompt_is_longer_than_its_ceiling(
-    name: PromptName, tiny: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
+async def test_no_prompt_exceeds_its_ceiling(
+    name: PromptName, tiny_tokenizer: Tokenizer, tmp_path: Path, fill_sources: Callable[[str], None]
 ) -> None:
-    await check_ceiling(name, tiny, tmp_path, greedy)
+    await check_ceiling(name, tiny_tokenizer, tmp_path, fill_sources)
 
 
 @pytest.mark.parametrize("name", PROMPT_NAMES)
 @pytest.mark.process
-async def test_a_prompt_above_its_ceiling_is_not_sent(
+async def test_a_prompt_that_exceeds_its_ceiling_is_not_sent(
     name: PromptName,
-    tiny: Tokenizer,
+    tiny_tokenizer: Tokenizer,
     tmp_path: Path,
-    greedy: Callable[[str], None],
+    fill_sources: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    greedy(TEXTS["short"])
+    fill_sources(TEXTS["short"])
     monkeypatch.setitem(CEILINGS, name, replace(CEILINGS[name], tokens=-400, budgets=("context.task_budget",)))
-    engine, log = Counting(tiny), SessionLog(is_saved=False)
+    engine, log = CountingEngine(tiny_tokenizer), SessionLog(is_saved=False)
     with suppress(HarnessError):
-        await RENDERERS[name](Case(engine, TEXTS["short"], tmp_path, log.turn()))
+        await RENDERERS[name](PromptCase(engine, TEXTS["short"], tmp_path, log.turn()))
     assert engine.foreground_requests == []
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("name", PROMPT_NAMES)
-async def test_no_prompt_of_the_default_model_is_longer_than_its_ceiling(
-    name: PromptName, real: Tokenizer, tmp_path: Path, greedy: Callable[[str], None]
+async def test_no_prompt_of_the_default_model_exceeds_its_ceiling(
+    name: PromptName, real_tokenizer: Tokenizer, tmp_path: Path, fill_sources: Callable[[str], None]
 ) -> None:
-    await check_ceiling(name, real, tmp_path, greedy)
+    await check_ceiling(name, real_tokenizer, tmp_path, fill_sources)
 
 
 # -- the table
@@ -385,7 +385,7 @@ def find_prompts(module: ast.Module) -> int:
 
 
 def test_every_prompt_of_the_code_has_a_row() -> None:
-    """A hole is built by `build_hole`, whose callers name their prompt; the others are found by their request."""
+    """Prompts for holes are made by `build_hole`, whose callers name them; others are found by their request."""
     found = dict[str, int]()
     for path in (path for layer in LAYERS for path in (PACKAGE / layer).rglob("*.py")):
         name, module = path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
@@ -410,5 +410,5 @@ def test_the_table_is_complete() -> None:
 
 def test_the_settings_move_the_ceiling() -> None:
     assert PromptLimit.of("edit", Config()).tokens == 192 + 256 + 1536 + 512
-    assert PromptLimit.of("edit", settings(context={"code_budget": 100})).tokens == 192 + 256 + 100 + 512
-    assert PromptLimit.of("fill", settings(completion={"prefix_tokens": -1})).tokens == 256 + 96 + 400 + 512
+    assert PromptLimit.of("edit", make_settings(context={"code_budget": 100})).tokens == 192 + 256 + 100 + 512
+    assert PromptLimit.of("fill", make_settings(completion={"prefix_tokens": -1})).tokens == 256 + 96 + 400 + 512

@@ -1,4 +1,4 @@
-"""The second prompt of a turn evaluates little: what changes from one prompt to the next stands last."""
+"""Tests that the second prompt of a turn evaluates few tokens, because its changes are at the end."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -50,16 +50,16 @@ async def check_reuse(engine: EngineClient, first: Messages, second: Messages) -
     assert warm.evaluated < MAX_EVALUATED * (warm.evaluated + warm.reused)
 
 
-async def test_of_the_second_question_only_its_end_is_evaluated(engine: EngineClient) -> None:
+async def test_only_the_end_of_the_second_question_is_evaluated(engine: EngineClient) -> None:
     await check_reuse(engine, *[await ask_for_intent(engine, text) for text in ("sort the rows", "why is it slow?")])
 
 
-async def test_of_the_second_item_only_its_end_is_evaluated(engine: EngineClient) -> None:
+async def test_only_the_end_of_the_second_item_is_evaluated(engine: EngineClient) -> None:
     items = [PlannedItem("a.py", name, 1, "caller", f"uses area: {name}(area(2))") for name in ("show", "report")]
     await check_reuse(engine, *[await ask_about_item(engine, "let area take a unit", "area", item) for item in items])
 
 
-async def test_of_a_retry_only_the_feedback_is_evaluated(engine: EngineClient, tmp_path: Path) -> None:
+async def test_only_the_feedback_of_a_retry_is_evaluated(engine: EngineClient, tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     document = Document.from_text(file.as_uri(), CODE, language="python")
     where = (document, file, tmp_path, "a.py")

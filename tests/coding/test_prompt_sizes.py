@@ -35,8 +35,8 @@ EVERY = 24
 SETS = ("edit_canitedit", "edit_refactor")
 
 
-class Letters(ScriptedEngine):
-    """Counts a token for every four letters, about as many as real models need for code."""
+class LetterTokenizer(ScriptedEngine):
+    """A tokenizer with a token for every four letters, about as many as real models need for code."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -50,7 +50,7 @@ def own_files() -> Iterator[str]:
     yield from [text for text in texts if text.count("\n") > MAX_LINES][::EVERY]
 
 
-def eval_tasks() -> Iterator[str]:
+def read_eval_tasks() -> Iterator[str]:
     folder = os.environ.get("LSP_HARNESS_EVAL_DATA", "")
     for name in SETS:
         path = Path(folder) / f"{name}.jsonl.gz"
@@ -66,7 +66,7 @@ def is_whole(text: str, prompt: str) -> bool:
     return all(line.strip() in shown for line in text.splitlines())
 
 
-@pytest.mark.parametrize("files", [own_files, eval_tasks], ids=["own", "tasks"])
+@pytest.mark.parametrize("files", [own_files, read_eval_tasks], ids=["own", "tasks"])
 @pytest.mark.process
 async def test_no_prompt_and_no_edit_has_a_whole_long_file(files: Callable[[], Iterator[str]], tmp_path: Path) -> None:
     prompts = 0
@@ -78,7 +78,7 @@ async def test_no_prompt_and_no_edit_has_a_whole_long_file(files: Callable[[], I
         functions = [one for one in find_declarations(tree.language, tree.data, tree.root)[0] if one.kind != "class"]
         where = (document, file, tmp_path, "a.py")
         turn = SessionLog(is_saved=False).turn()
-        context = TurnContext(Letters(), Config(), CheckTools(Ruff()), turn, *where, lambda progress: None)
+        context = TurnContext(LetterTokenizer(), Config(), CheckTools(Ruff()), turn, *where, lambda progress: None)
         for function in functions[:: max(1, len(functions) // 3)]:
             own = function_text_span(tree, function.start) or Span(function.start, function.end)
             plan = CandidatePlan("fill", 0.0, 0, (1,))

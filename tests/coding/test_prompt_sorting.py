@@ -1,4 +1,4 @@
-"""The choice of what a prompt asks for, and the decisions about a plan."""
+"""Tests of the classification of a prompt by its intent, and of the decisions about a plan."""
 
 import json
 from pathlib import Path
@@ -19,19 +19,19 @@ LABELLED = ("labelled_prompts.json", "held_out_prompts.json")
 ITEM = PlannedItem("app.py", "main", 3, "caller", "uses load: load(path)")
 
 
-def sentences(name: str) -> list[tuple[str, str]]:
+def read_sentences(name: str) -> list[tuple[str, str]]:
     return [(text, intent) for text, intent in json.loads((FOLDER / name).read_text())]
 
 
 def test_the_examples_are_not_among_the_measured_sentences():
-    measured = [text for name in LABELLED for text, _ in sentences(name)]
+    measured = [text for name in LABELLED for text, _ in read_sentences(name)]
     assert not {text for text, _ in EXAMPLES} & {*measured}
     assert len(measured) == len({*measured}) == 60
-    assert {intent for name in LABELLED for _, intent in sentences(name)} == {*INTENTS}
+    assert {intent for name in LABELLED for _, intent in read_sentences(name)} == {*INTENTS}
 
 
 @pytest.mark.parametrize(("answer", "intent"), [("fix", "fix"), ("gener", "other"), ("", "other"), ("Edit", "other")])
-async def test_an_answer_is_one_of_the_words_or_asks_back(answer: str, intent: str):
+async def test_an_answer_is_one_of_the_words_or_a_question_to_the_user(answer: str, intent: str):
     engine = ScriptedEngine([{"text": answer}])
     assert await understand_prompt(engine, "repair it", 0.3) == intent
     [request] = engine.foreground_requests
@@ -77,7 +77,7 @@ async def test_a_real_model_answers_with_one_of_the_words():
     engine = create_model(Config(), "", "").engine
     try:
         # that it sorts well is measured elsewhere
-        for text, _ in [*sentences(LABELLED[1])[::5], ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
+        for text, _ in [*read_sentences(LABELLED[1])[::5], ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
             assert await understand_prompt(engine, text, 0.1) in INTENTS
     finally:
         await engine.aclose()

@@ -14,8 +14,8 @@ from lsp_harness.inference.request import Props, Usage
 FIRST, OTHERS = CandidatePlan("rewrite", 0.0, 0, (1,)), CandidatePlan("rewrite", 0.5, 1, (2, 3, 4))
 
 
-class LateFirst:
-    """A source whose first prompt is answered after the second, which has room for two candidates only."""
+class LateFirstSource:
+    """A source whose first prompt is answered after the second, which has only two candidates."""
 
     def __init__(self, error: str = "") -> None:
         self.refusal = ""
@@ -37,30 +37,30 @@ class LateFirst:
         self._others_done.set()
 
 
-async def take(source: LateFirst, waves: list[list[int]], *, in_order: bool) -> None:
+async def take(source: LateFirstSource, waves: list[list[int]], *, in_order: bool) -> None:
     """Add the numbers of each wave to `waves`, also of those before a failure."""
     async for wave in generate_waves(source, [FIRST, OTHERS], lambda plan: None, (), in_order=in_order):
         waves += [[candidate.number for candidate in wave]]
 
 
-async def test_candidates_arrive_when_they_are_complete():
+async def test_candidates_are_yielded_as_soon_as_they_are_complete():
     waves: list[list[int]] = []
-    await take(LateFirst(), waves, in_order=False)
+    await take(LateFirstSource(), waves, in_order=False)
     assert sorted(waves[0]) == waves[0]
     assert 1 not in waves[0]
     assert waves[-1] == [1]
 
 
-async def test_candidates_in_order_wait_for_those_before_them():
+async def test_candidates_in_order_wait_for_earlier_ones():
     waves: list[list[int]] = []
-    await take(LateFirst(), waves, in_order=True)
+    await take(LateFirstSource(), waves, in_order=True)
     assert waves == [[1], [2], [3]]
 
 
 async def test_a_candidate_that_fails_is_not_waited_for():
     waves: list[list[int]] = []
     with pytest.raises(EngineError, match="gone"):
-        await take(LateFirst("gone"), waves, in_order=True)
+        await take(LateFirstSource("gone"), waves, in_order=True)
     assert waves == [[2], [3]]
 
 

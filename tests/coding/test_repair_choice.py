@@ -1,5 +1,4 @@
-"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing
-else."""
+"""Tests of the choice among equally likely repairs: the model may write one of them, and no other text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,7 +24,7 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.files.test_secrets import TOKEN
-from tests.harness.tools import Script, checked, of_type, settings
+from tests.harness.tools import Script, make_settings, read_checked_log, select_event_data
 from tests.support import markup
 
 pytestmark = pytest.mark.process
@@ -41,37 +40,43 @@ def log(tmp_path: Path) -> Iterator[SessionLog]:
     log.close()
 
 
-def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
-    config = settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
+def make_job(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> TurnContext:
+    config = make_settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
     where = (document, folder / "a.py", folder, "a.py")
     return TurnContext(engine, config, CheckTools(Ruff()), log.turn(), *where, lambda progress: None)
 
 
-def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
+def make_checked_candidate(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> CheckedCandidate:
     change = Change.from_edits(document, edits, Path("/a.py"))
     candidate = Candidate(number, CandidatePlan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
     return CheckedCandidate(candidate, ChangeSet.of(change), Verdict(change.after.hash))
 
 
-def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
-    """Repairs of `item_x` in a text, for each of the names that are near."""
+def make_name_repairs(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[CheckedCandidate]:
+    """Return repairs of `item_x` in a text, one for each of the similar names."""
     at = document.data.index(b"item_x")
-    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(SIMILAR_NAMES, 1)]
+    return [
+        make_checked_candidate(document, n, Edit(at, at + 6, name), cost=costs[n - 1])
+        for n, name in enumerate(SIMILAR_NAMES, 1)
+    ]
 
 
-async def chosen(
+async def choose_repair_number(
     passed: Sequence[CheckedCandidate], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
 ) -> int:
-    """The number of the repair that is taken, 0 for none."""
-    job = job_of(engine, log, passed[0].change.before, folder)
+    """Return the number of the repair that is chosen, or 0 for none."""
+    job = make_job(engine, log, passed[0].change.before, folder)
     taken = await RepairChooser(job, allowed).choose(passed)
     return taken.candidate.number if taken else 0
 
 
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 2)])
-async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
+async def test_the_model_writes_one_of_the_repairs(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     engine = Script(answer)
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == number
+    assert (
+        await choose_repair_number(make_name_repairs(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path)
+        == number
+    )
     [asked] = engine.foreground_requests
     # what they begin with is before the hole, and only where they differ there is a choice
     assert engine.prompt(0).endswith("    return g(item_<FILL>\n")
@@ -82,31 +87,44 @@ async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, ans
 
 @pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 0)])
 async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
-    passed = both(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
-    assert await chosen(passed, Script(answer), log, tmp_path) == number
-    [made] = of_type(list(read_log(log.path)), "choice.made")
+    passed = make_name_repairs(Document.from_text("file:///a.py", TEXT), costs=(0.5, 0.6))
+    assert await choose_repair_number(passed, Script(answer), log, tmp_path) == number
+    [made] = select_event_data(list(read_log(log.path)), "choice.made")
     assert made["agreed"] is (number == 1)
 
 
-async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
-    [failed] = of_type(list(read_log(log.path)), "choice.failed")
+async def test_an_answer_that_matches_no_repair_chooses_none_and_is_logged(log: SessionLog, tmp_path: Path) -> None:
+    assert (
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path
+        )
+        == 0
+    )
+    [failed] = select_event_data(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "the model chose none of the repairs"
 
 
-async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
+async def test_an_engine_that_fails_chooses_no_repair(log: SessionLog, tmp_path: Path) -> None:
     assert (
-        await chosen(both(Document.from_text("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path)
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", TEXT)),
+            Script({"error": "out of memory"}),
+            log,
+            tmp_path,
+        )
         == 0
     )
-    [failed] = of_type(list(read_log(log.path)), "choice.failed")
+    [failed] = select_event_data(list(read_log(log.path)), "choice.failed")
     assert failed["reason"] == "out of memory"
 
 
-async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
+async def test_a_model_without_fill_in_the_middle_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
     engine.extra_props = {NO_INFILL_KEY: "it only follows instructions"}
-    assert await chosen(both(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path) == 0
+    assert (
+        await choose_repair_number(make_name_repairs(Document.from_text("file:///a.py", TEXT)), engine, log, tmp_path)
+        == 0
+    )
     assert engine.foreground_requests == []
 
 
@@ -114,11 +132,16 @@ async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_pat
     ("text", "allowed"),
     [(TEXT, False), (TEXT.replace("1", f"'{TOKEN}'"), True), (TEXT.replace("1", f"'{'x ' * 1000}'"), True)],
 )
-async def test_a_repair_that_may_not_be_shown_to_the_model_is_not_chosen_by_it(
+async def test_a_private_repair_is_not_shown_to_the_model(
     log: SessionLog, tmp_path: Path, text: str, allowed: bool
 ) -> None:
     engine = Script()
-    assert await chosen(both(Document.from_text("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
+    assert (
+        await choose_repair_number(
+            make_name_repairs(Document.from_text("file:///a.py", text)), engine, log, tmp_path, allowed=allowed
+        )
+        == 0
+    )
     assert engine.foreground_requests == []
 
 
@@ -132,7 +155,7 @@ async def test_a_repair_that_may_not_be_shown_to_the_model_is_not_chosen_by_it(
         ("x = 2\nn = 1", (5, 11), (6, 7), "\n_n = 1", 2),
     ],
 )
-async def test_to_take_a_line_away_is_a_choice_too(
+async def test_the_model_can_choose_the_removal_of_a_line(
     log: SessionLog,
     tmp_path: Path,
     text: str,
@@ -142,16 +165,22 @@ async def test_to_take_a_line_away_is_a_choice_too(
     number: int,
 ) -> None:
     document = Document.from_text("file:///a.py", text)
-    passed = [tried(document, 1, Edit(*away, b"")), tried(document, 2, Edit(*name, b"_n"))]
-    assert await chosen(passed, Script(answer), log, tmp_path) == number
+    passed = [
+        make_checked_candidate(document, 1, Edit(*away, b"")),
+        make_checked_candidate(document, 2, Edit(*name, b"_n")),
+    ]
+    assert await choose_repair_number(passed, Script(answer), log, tmp_path) == number
 
 
 async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: SessionLog, tmp_path: Path) -> None:
     document = Document.from_text("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
     places = (4, 21)
-    passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(SIMILAR_NAMES, 1)]
+    passed = [
+        make_checked_candidate(document, n, *(Edit(at, at + 6, name) for at in places))
+        for n, name in enumerate(SIMILAR_NAMES, 1)
+    ]
     engine = Script("b\ny = 1\nz = item_b")
-    assert await chosen(passed, engine, log, tmp_path) == 2
+    assert await choose_repair_number(passed, engine, log, tmp_path) == 2
     assert engine.prompt(0).endswith("x = item_<FILL>\n")
 
 
@@ -163,34 +192,34 @@ SOURCE = """
     """
 
 
-async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
+async def propose_fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
     (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(SOURCE, folder / "a.py")
-    proposal = await run_edit_task(Fix(job_of(engine, log, src.document, folder), src.finding, model))
+    proposal = await run_edit_task(Fix(make_job(engine, log, src.document, folder), src.finding, model))
     assert proposal.summary.startswith("nearest name passes (parse ✓, ")
     return apply(src.document.data, proposal.edits).decode()
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])
-async def test_a_fix_takes_what_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
+async def test_a_fix_applies_the_repair_that_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
     engine = Script(f"{letter}, item_a, item_b")
-    assert f"return item_{letter}, item_a, item_b" in await fix(engine, log, tmp_path)
-    events = checked(log.path)
-    assert [data["kind"] for data in of_type(events, "candidate.generated")] == ["nearest name"] * 2
+    assert f"return item_{letter}, item_a, item_b" in await propose_fix(engine, log, tmp_path)
+    events = read_checked_log(log.path)
+    assert [data["kind"] for data in select_event_data(events, "candidate.generated")] == ["nearest name"] * 2
     await engine.aclose()
 
 
 @pytest.mark.parametrize(("replies", "model"), [(["none of them"], True), ([], False)])
-async def test_where_none_is_taken_the_repairs_are_named_and_nothing_is_changed(
+async def test_without_a_choice_the_error_names_all_repairs_and_no_file_is_changed(
     log: SessionLog, tmp_path: Path, replies: list[str], model: bool
 ) -> None:
     with pytest.raises(NoAnswer) as raised:
-        await fix(Script(*replies), log, tmp_path, model)
+        await propose_fix(Script(*replies), log, tmp_path, model)
     assert str(raised.value) == (
         "Several repairs are equally likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
         "choose one yourself; nothing was changed"
     )
-    assert of_type(checked(log.path), "edit.proposed") == []
+    assert select_event_data(read_checked_log(log.path), "edit.proposed") == []
 
 
 MISSPELT = """
@@ -208,13 +237,13 @@ MISSPELT = """
         (SOURCE, True, ["a, item_a, item_b"], True),
     ],
 )
-async def test_a_repair_that_the_model_wrote_or_chose_is_said_to_be_its(
+async def test_a_repair_that_the_model_wrote_or_chose_counts_as_its_own(
     log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], is_by_model: bool
 ) -> None:
     """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     src = markup.parse(source, tmp_path / "a.py")
-    job = job_of(Script(*replies), log, src.document, tmp_path)
+    job = make_job(Script(*replies), log, src.document, tmp_path)
     config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
     proposal = await run_edit_task(Fix(replace(job, config=config), src.finding))
     assert proposal.is_by_model is is_by_model

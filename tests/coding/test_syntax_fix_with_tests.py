@@ -15,8 +15,8 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.syntax.syntax_errors import find_python_fault
 from lsp_harness.verify.finding import Finding
-from tests.coding.project_bench import ProjectBench, text_of
-from tests.harness.tools import of_type
+from tests.coding.project_bench import ProjectBench, apply_proposal
+from tests.harness.tools import select_event_data
 
 pytestmark = pytest.mark.process
 
@@ -51,57 +51,59 @@ class SyntaxBench(ProjectBench):
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncGenerator[SyntaxBench]:
+async def syntax_bench(tmp_path: Path) -> AsyncGenerator[SyntaxBench]:
     async with aclosing(SyntaxBench(tmp_path)) as bench:
         yield bench
 
 
-async def test_the_tests_choose_among_equally_likely_repairs(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(OPEN_LIST)
-    assert text_of(proposal) == CLOSED_LIST
+async def test_the_tests_choose_among_equally_likely_repairs(syntax_bench: SyntaxBench) -> None:
+    proposal = await syntax_bench.fix(OPEN_LIST)
+    assert apply_proposal(proposal) == CLOSED_LIST
     assert not proposal.is_by_model
     assert proposal.verdict.is_verified
     assert proposal.verdict.short_marks.endswith("gone ✓, tests ✓")
     # the log says which repairs were as likely, and that the tests fail the others
-    reasons = [data["reason"] for data in of_type(bench.events, "candidate.rejected")]
+    reasons = [data["reason"] for data in select_event_data(syntax_bench.events, "candidate.rejected")]
     assert any(reason.startswith("TEST FAIL: ") for reason in reasons)
-    assert not of_type(bench.events, "choice.made")
+    assert not select_event_data(syntax_bench.events, "choice.made")
 
 
-async def test_no_tests_run_if_the_settings_say_so(bench: SyntaxBench) -> None:
-    bench.verification = Verification(test=False)
+async def test_no_tests_run_if_the_setting_forbids_them(syntax_bench: SyntaxBench) -> None:
+    syntax_bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer, match="equally likely"):
-        await bench.fix(OPEN_LIST, "nothing of this kind")
-    assert all("tests" not in str(data) for data in of_type(bench.events, "verify.completed"))
+        await syntax_bench.fix(OPEN_LIST, "nothing of this kind")
+    assert all("tests" not in str(data) for data in select_event_data(syntax_bench.events, "verify.completed"))
 
 
-async def test_a_text_of_the_model_that_passes_the_tests_may_change_more_than_a_token(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(NO_PARAMETERS, "def squares(m):", HEADER)
-    assert text_of(proposal) == NO_PARAMETERS.replace("def squares '", HEADER)
+async def test_a_text_of_the_model_that_passes_the_tests_may_change_more_than_a_token(
+    syntax_bench: SyntaxBench,
+) -> None:
+    proposal = await syntax_bench.fix(NO_PARAMETERS, "def squares(m):", HEADER)
+    assert apply_proposal(proposal) == NO_PARAMETERS.replace("def squares '", HEADER)
     assert proposal.verdict.is_verified
     assert proposal.is_by_model
 
 
-async def test_without_failing_tests_such_a_text_is_rejected(bench: SyntaxBench) -> None:
-    bench.verification = Verification(test=False)
+async def test_without_failing_tests_a_text_of_the_model_is_rejected(syntax_bench: SyntaxBench) -> None:
+    syntax_bench.verification = Verification(test=False)
     with pytest.raises(NoAnswer):
-        await bench.fix(NO_PARAMETERS, HEADER)
-    last = of_type(bench.events, "candidate.rejected")[-1]
+        await syntax_bench.fix(NO_PARAMETERS, HEADER)
+    last = select_event_data(syntax_bench.events, "candidate.rejected")[-1]
     assert last["reason"].startswith("NOT KEPT: ")
 
 
-async def test_if_all_fail_the_tests_the_usual_checks_decide_and_it_is_not_verified(bench: SyntaxBench) -> None:
-    proposal = await bench.fix(OPEN_LIST, "return [i * i for i in range(n)]", tests=TESTS.replace("4]", "5]"))
-    assert text_of(proposal) == CLOSED_LIST
+async def test_if_all_repairs_fail_the_tests_the_other_checks_decide(syntax_bench: SyntaxBench) -> None:
+    proposal = await syntax_bench.fix(OPEN_LIST, "return [i * i for i in range(n)]", tests=TESTS.replace("4]", "5]"))
+    assert apply_proposal(proposal) == CLOSED_LIST
     assert proposal.verdict.passed
     assert not proposal.verdict.is_verified
 
 
-async def test_of_two_repairs_that_are_the_same_program_the_smaller_one_is_taken(bench: SyntaxBench) -> None:
+async def test_the_smaller_of_two_equivalent_repairs_wins(syntax_bench: SyntaxBench) -> None:
     # one line of the class moves to the right, or both
     tests = TESTS.replace("import squares", "import Numbers").replace("squares(3)", "Numbers().squares(3)")
-    proposal = await bench.fix(UNINDENTED_METHOD, tests=tests)
-    assert text_of(proposal) == UNINDENTED_METHOD.replace("def", "    def")
+    proposal = await syntax_bench.fix(UNINDENTED_METHOD, tests=tests)
+    assert apply_proposal(proposal) == UNINDENTED_METHOD.replace("def", "    def")
     assert proposal.verdict.is_verified
-    assert len(of_type(bench.events, "candidate.generated")) == 2
-    assert not of_type(bench.events, "choice.made")
+    assert len(select_event_data(syntax_bench.events, "candidate.generated")) == 2
+    assert not select_event_data(syntax_bench.events, "choice.made")

@@ -1,4 +1,4 @@
-"""Which code a task is about, when nobody says where it is."""
+"""Tests that the code of a task is found without a given place."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -14,7 +14,7 @@ from lsp_harness.inference.grammar import choice_grammar
 from lsp_harness.inference.request import ChatRequest
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.text.document import Document
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 AREAS = ("order", "invoice", "customer", "shipment", "ledger", "session", "report", "catalog", "payment", "stock")
 MODULE = '''\
@@ -119,8 +119,8 @@ DECOYS = {
 }
 
 
-def workspace() -> dict[str, str]:
-    """200 files."""
+def make_workspace_files() -> dict[str, str]:
+    """Return the path and the text of 200 files."""
     files = {"src/config.py": CONFIG, **DECOYS}
     for n in range(200 - len(files)):
         area = AREAS[n % len(AREAS)]
@@ -129,15 +129,15 @@ def workspace() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    with closing(Indexed(tmp_path_factory.mktemp("ws"), workspace())) as made:
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedFolder]:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("ws"), make_workspace_files())) as made:
         yield made
 
 
 async def locate_task(
-    indexed: Indexed, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
+    indexed: IndexedFolder, task: str, files: dict[str, str] | None = None, similar_texts: Sequence[bytes] = ()
 ) -> TaskPlaces:
-    files = files or workspace()
+    files = files or make_workspace_files()
 
     def text(path: str) -> Document | None:
         return Document.from_text(f"file:///{path}", files[path].encode()) if path in files else None
@@ -147,23 +147,25 @@ async def locate_task(
     return task_places
 
 
-async def test_a_task_finds_the_function_it_names_among_200_files_and_three_decoys(indexed: Indexed):
-    assert len(workspace()) == 200
-    found = await locate_task(indexed, "add input validation to parse_config")
+async def test_a_task_finds_its_function_among_200_files_and_three_decoys(indexed_folder: IndexedFolder):
+    assert len(make_workspace_files()) == 200
+    found = await locate_task(indexed_folder, "add input validation to parse_config")
     assert (found.best.place, found.best.symbol) == ("src/config.py:34-58", "parse_config")
     assert CONFIG.splitlines()[33] == "@staticmethod"
     assert CONFIG.splitlines()[57] == "    return settings"
     assert any(reason.startswith("mention") for reason in found.best.reasons)
     # by words alone it is the decoys that are found
-    words = indexed.search.fuse_rankings([indexed.search.rank_by_words("add input validation to parse_config")], 4)
+    words = indexed_folder.search.fuse_rankings(
+        [indexed_folder.search.rank_by_words("add input validation to parse_config")], 4
+    )
     assert {hit.path for hit in words} >= {*DECOYS}
 
 
-async def test_the_function_that_a_task_names_comes_before_the_one_that_is_like_the_task(indexed: Indexed):
+async def test_a_named_function_comes_before_a_function_with_similar_words(indexed_folder: IndexedFolder):
     """Words and meaning rank the decoy first, and do not find the function that is named."""
-    texts = await indexed.query.embedding_texts("", await indexed.query.text_digests(""))
+    texts = await indexed_folder.query.embedding_texts("", await indexed_folder.query.text_digests(""))
     decoys = [digest for digest, text in texts.items() if "def parse_config_line" in text]
-    found = await locate_task(indexed, "add input validation to parse_config", similar_texts=decoys)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", similar_texts=decoys)
     assert (found.best.symbol, found.candidates[1].symbol) == ("parse_config", "parse_config_line")
     assert found.candidates[1].reasons[-1] == "meaning 1"
 
@@ -185,8 +187,8 @@ CART = {
         ("say in the docs how to round the discount of a cart", "README.md"),
     ],
 )
-async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(tmp_path: Path, task: str, path: str):
-    with closing(Indexed(tmp_path, CART)) as found:
+async def test_code_comes_before_prose_and_before_tests_that_are_not_mentioned(tmp_path: Path, task: str, path: str):
+    with closing(IndexedFolder(tmp_path, CART)) as found:
         assert (await locate_task(found, task, CART)).best.path == path
 
 
@@ -210,23 +212,22 @@ async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(
         ("let merged() take more than two", "src/config.py:28-31", "merged"),
     ],
 )
-async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: str):
-    found = await locate_task(indexed, task)
+async def test_a_task_in_words_finds_its_code(indexed_folder: IndexedFolder, task: str, place: str, symbol: str):
+    found = await locate_task(indexed_folder, task)
     assert (found.best.place, found.best.symbol) == (place, symbol)
 
 
 @pytest.mark.parametrize("weight", [WEIGHTS["linked"], 100.0])
-async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_it(
+async def test_neighbours_of_the_best_place_are_listed_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
 ):
-    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has
-    all."""
+    """The wanted function has one word of the task, as nine others have; only the best hit uses it."""
     files = {
         "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
         "money.py": "def settle(order):\n    return order\n",
         **{f"part{n}.py": f"def take{n}(order):\n    return order\n" for n in range(9)},
     }
-    with closing(Indexed(tmp_path, files)) as made:
+    with closing(IndexedFolder(tmp_path, files)) as made:
         monkeypatch.setitem(WEIGHTS, "linked", weight)
         found = await locate_task(made, "round the order total", files)
     first, second, *_ = found.candidates
@@ -234,33 +235,36 @@ async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_
     assert second.reasons[-1] == "linked 1"
 
 
-async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):
-    files = workspace()
+async def test_places_have_the_lines_of_the_current_text(indexed_folder: IndexedFolder):
+    files = make_workspace_files()
     files["src/config.py"] = "# a line\n\n" + files["src/config.py"]
-    found = await locate_task(indexed, "add input validation to parse_config", files)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", files)
     assert found.best.place == "src/config.py:36-60"
     # what is gone is no candidate any more
     del files["src/config.py"]
-    found = await locate_task(indexed, "add input validation to parse_config", files)
+    found = await locate_task(indexed_folder, "add input validation to parse_config", files)
     assert "src/config.py" not in {candidate.path for candidate in found.candidates}
 
 
-async def test_where_nothing_is_found_nothing_is_guessed(indexed: Indexed):
-    assert await find_task_places(indexed.query, "", "zzz", lambda path: None) is None
-    assert await find_task_places(indexed.query, "", "add input validation to parse_config", lambda path: None) is None
+async def test_a_task_without_a_match_has_no_place(indexed_folder: IndexedFolder):
+    assert await find_task_places(indexed_folder.query, "", "zzz", lambda path: None) is None
+    assert (
+        await find_task_places(indexed_folder.query, "", "add input validation to parse_config", lambda path: None)
+        is None
+    )
 
 
-def listed(count: int, signature: str = "def work(of)") -> TaskPlaces:
+def make_places(count: int, signature: str = "def work(of)") -> TaskPlaces:
     return TaskPlaces(
         tuple(TaskPlace(f"a{n}.py", f"work_{n}", "function", n + 1, n + 3, signature, 1.0, ()) for n in range(count))
     )
 
 
-async def test_a_model_chooses_by_number():
+async def test_the_model_chooses_a_place_by_its_number():
     engine = ScriptedEngine(
         [{"text": "2", "expect": "Task: work less\n\nPlaces:\n0: a0.py:1 def work(of)\n1: a1.py:2"}]
     )
-    place = await choose_place(engine, "work less", listed(3), 500)
+    place = await choose_place(engine, "work less", make_places(3), 500)
     assert (place.best.place, place.chooser) == ("a2.py:3-5", "model")
     [request] = engine.foreground_requests
     assert isinstance(request, ChatRequest)
@@ -270,7 +274,7 @@ async def test_a_model_chooses_by_number():
 
 @pytest.mark.parametrize("reply", [{"text": "7"}, {"text": ""}, {"error": "the model is gone"}])
 async def test_without_an_answer_the_index_decides(reply: dict[str, str]):
-    place = await choose_place(ScriptedEngine([reply]), "work less", listed(3), 500)
+    place = await choose_place(ScriptedEngine([reply]), "work less", make_places(3), 500)
     assert (place.choice, place.chooser) == (0, "index")
 
 
@@ -279,14 +283,14 @@ async def test_without_a_model_the_index_decides():
         async def count(self, texts):
             raise ModelMissing("there is no model")
 
-    assert await choose_place(Missing([]), "work less", listed(3), 500) == listed(3)
+    assert await choose_place(Missing([]), "work less", make_places(3), 500) == make_places(3)
 
 
-async def test_a_choice_keeps_to_its_budget():
+async def test_the_prompt_of_a_choice_stays_within_its_budget():
     fixed = shown = 0
     for budget in range(200):
         engine = ScriptedEngine([{"text": "0"}])
-        await choose_place(engine, "work less", listed(8, "def work(of, that, and, those)"), budget)
+        await choose_place(engine, "work less", make_places(8, "def work(of, that, and, those)"), budget)
         if not engine.foreground_requests:
             fixed = budget
             continue
@@ -302,22 +306,22 @@ async def test_a_choice_keeps_to_its_budget():
 
 async def test_a_task_with_a_secret_is_not_shown_to_a_model():
     engine = ScriptedEngine([])
-    assert await choose_place(engine, "put sk-proj-" + "a1B2" * 12 + " in", listed(3), 500) == listed(3)
+    assert await choose_place(engine, "put sk-proj-" + "a1B2" * 12 + " in", make_places(3), 500) == make_places(3)
     assert engine.foreground_requests == []
 
 
-async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Path):
+async def test_a_signature_with_a_secret_is_shortened_to_its_name(tmp_path: Path):
     files = {"a.py": "def connect(key='sk-proj-" + "a1B2" * 12 + "'):\n    return key\n"}
-    with closing(Indexed(tmp_path, files)) as found:
+    with closing(IndexedFolder(tmp_path, files)) as found:
         [one] = (await locate_task(found, "connect with a key", files)).candidates
     assert (one.signature, one.place) == ("connect", "a.py:1-2")
 
 
-async def test_of_lines_that_begin_within_a_key_none_is_shown(tmp_path: Path):
+async def test_lines_that_begin_inside_a_private_key_are_not_shown(tmp_path: Path):
     lines = [f"word{n}" for n in range(MAX_CHUNK_LINES - 10)]
     key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
     files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}
-    with closing(Indexed(tmp_path, files)) as found:
+    with closing(IndexedFolder(tmp_path, files)) as found:
         [one] = (await locate_task(found, "weigh a shipment", files)).candidates
     assert MAX_CHUNK_LINES - 10 < one.first <= MAX_CHUNK_LINES + 1
     assert (one.symbol, one.signature) == ("", "")

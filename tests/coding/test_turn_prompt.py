@@ -1,4 +1,4 @@
-"""The prompt of a hole in the log, compared with the prompt that an engine makes."""
+"""Tests that the prompt in the log is the prompt that an engine makes."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ CONTEXT = InfillContext(
 LIMIT = PromptLimit("fill", 1000)
 
 
-async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
+async def test_the_recorded_prompt_has_the_token_count_of_the_engine(home: Path, tiny_model: Path):
     config = Config(
         model=ModelSettings(str(tiny_model), context_length=2048), engine=EngineSettings(threads=1, idle_seconds=60)
     )
@@ -41,7 +41,7 @@ async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Pat
 
 
 @pytest.mark.parametrize(("room", "fitting"), [(0, 3), (10_000, 3), (30, 3), (29, 2), (10, 1)])
-async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(room: int, fitting: int):
+async def test_the_context_limits_the_number_of_requested_candidates(room: int, fitting: int):
     engine, log = Script(), SessionLog(is_saved=False)
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
@@ -52,7 +52,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
 
 
-async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
+async def test_an_error_about_missing_room_records_no_prompt():
     engine, turn = Script(), (log := SessionLog(is_saved=False)).turn()
     engine.extra_props["n_ctx"] = 20
     with pytest.raises(
@@ -64,7 +64,7 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
 
 @pytest.mark.process
 def test_a_fix_does_not_load_the_library_that_runs_models():
-    """That takes more than a second, in which the server would answer nobody."""
+    """Importing the library takes more than a second, in which the server would answer no request."""
     fresh = "import sys, lsp_harness.coding.fix, lsp_harness.coding.repair_preview; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True).stdout.split()
     assert "lsp_harness.coding.turn.turn_prompt" in loaded

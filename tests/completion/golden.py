@@ -22,7 +22,7 @@ MARKS = {"⇥": "\t", "␍": "\r", "␣": " ", "␊": "\n"}
 
 @dataclass(frozen=True)
 class Case:
-    """One case as written; `shown` is None for nothing and "?" where nobody has said yet."""
+    """A case as it is written; `shown` is None for no suggestion and "?" if the expectation is unknown."""
 
     rule: str
     name: str
@@ -33,12 +33,12 @@ class Case:
 
     @property
     def ghost(self) -> Ghost:
-        prefix, suffix = plain(self.source).split("<|>")
+        prefix, suffix = remove_marks(self.source).split("<|>")
         language = next((o for o in self.options if o not in (*get_args(DisplayMode), "untouched")), "python")
         mode = next((m for m in get_args(DisplayMode) if m in self.options), None) or choose_display_mode(
             prefix, suffix, language
         )
-        return Ghost(prefix, suffix, plain(self.model), mode, language, "\r\n" if "␍" in self.source else "\n")
+        return Ghost(prefix, suffix, remove_marks(self.model), mode, language, "\r\n" if "␍" in self.source else "\n")
 
     def run(self) -> ShapedText:
         return shape(self.ghost)
@@ -49,14 +49,14 @@ class Case:
         return f"-- {self.name}{options} --\n{self.source}\n-- model --\n{self.model}\n{expected}"
 
 
-def plain(text: str) -> str:
+def remove_marks(text: str) -> str:
     for mark, char in MARKS.items():
         text = text.replace(mark, char)
     return text
 
 
-def marked(text: str) -> str:
-    """The inverse of `plain`, for what cannot be seen."""
+def add_marks(text: str) -> str:
+    """Replace characters that cannot be seen by marks. This is the inverse of `remove_marks`."""
     if text.endswith("\n"):
         text = f"{text[:-1]}␊"
     text = text.replace("\t", "⇥").replace("\r", "␍")
@@ -75,9 +75,9 @@ def read(path: Path) -> list[Case]:
     for name, options, lines in parts:
         body = "\n".join(lines).rstrip("\n")
         if name == "model":
-            cases[-1] = _with(cases[-1], model=body)
+            cases[-1] = _change_case(cases[-1], model=body)
         elif name in ("shown", "nothing"):
-            cases[-1] = _with(cases[-1], shown=body if name == "shown" else None)
+            cases[-1] = _change_case(cases[-1], shown=body if name == "shown" else None)
         else:
             cases.append(Case(path.stem, name, options, body, "", "?"))
     return cases
@@ -85,9 +85,9 @@ def read(path: Path) -> list[Case]:
 
 def write(path: Path, cases: list[Case]) -> None:
     """Write the cases to a file, each with the text that completion shows now."""
-    texts = [case.text(None if (result := case.run().text) is None else marked(result)) for case in cases]
+    texts = [case.text(None if (result := case.run().text) is None else add_marks(result)) for case in cases]
     path.write_text("\n".join(texts), encoding="utf-8")
 
 
-def _with(case: Case, *, model: str | None = None, shown: str | None = "?") -> Case:
+def _change_case(case: Case, *, model: str | None = None, shown: str | None = "?") -> Case:
     return Case(case.rule, case.name, case.options, case.source, case.model if model is None else model, shown)

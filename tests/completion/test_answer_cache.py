@@ -1,4 +1,4 @@
-"""The answer cache: it answers a repeated request without the model, and tells when a request differs."""
+"""Tests of the answer cache, which answers a repeated request without the model."""
 
 from lsp_harness.completion.answer_cache import MAX_ANSWERS, AnswerCache, ModelText
 from lsp_harness.inference.request import Usage
@@ -6,7 +6,7 @@ from lsp_harness.inference.request import Usage
 ABOUT = ("suffix", "outline", "python")
 
 
-def test_the_same_place_is_found_until_something_about_it_differs() -> None:
+def test_an_answer_is_found_until_the_prompt_differs() -> None:
     results = AnswerCache()
     results.add("x = ", ABOUT, ModelText("1", None), Usage())
     assert results.find("x = ", ABOUT) == ModelText("1", None)
@@ -16,7 +16,7 @@ def test_the_same_place_is_found_until_something_about_it_differs() -> None:
         assert results.find("x = ", other) is None
 
 
-def test_text_that_was_typed_since_is_taken_off_if_the_answer_begins_with_it() -> None:
+def test_typed_text_is_removed_from_the_beginning_of_an_answer() -> None:
     results = AnswerCache()
     results.add("a\nx = ", ABOUT, ModelText("foo(1)\ny", "limit"), Usage())
     assert results.find("a\nx = foo", ABOUT) == ModelText("(1)\ny", "limit")
@@ -25,14 +25,14 @@ def test_text_that_was_typed_since_is_taken_off_if_the_answer_begins_with_it() -
     assert results.find("a\nx = foo(1)\n", ABOUT) is None
 
 
-def test_a_text_that_was_nothing_is_known_too_but_not_typed_along() -> None:
+def test_an_empty_answer_is_remembered_only_for_its_place() -> None:
     results = AnswerCache()
     results.add("x", ABOUT, ModelText("", "eos"), Usage())
     assert results.find("x", ABOUT) == ModelText("", "eos")
     assert results.find("xy", ABOUT) is None
 
 
-def test_the_oldest_is_forgotten_and_what_was_found_is_young_again() -> None:
+def test_the_oldest_answer_is_forgotten_and_a_used_one_becomes_the_newest() -> None:
     results = AnswerCache()
     for n in range(MAX_ANSWERS):
         results.add(f"{n}=", ABOUT, ModelText("x", None), Usage())

@@ -1,9 +1,9 @@
-"""Every rule's case file, run through the whole table."""
+"""Tests of the case file of each rule, with all rules switched on."""
 
 import pytest
 
 from lsp_harness.completion.rules.shaping import RULES, shape
-from tests.completion.golden import CASES, Case, marked, plain, read, write
+from tests.completion.golden import CASES, Case, add_marks, read, remove_marks, write
 
 FILES = sorted(CASES.glob("*.txt"))
 ALL = [case for path in FILES for case in read(path)]
@@ -24,10 +24,10 @@ def test_golden_files_are_up_to_date(path, golden_update: bool) -> None:
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.rule}: {case.name}")
-def test_case(case: Case, golden_update: bool) -> None:
+def test_a_case_has_its_expected_result(case: Case, golden_update: bool) -> None:
     result, applied = case.run()
     if not golden_update:
-        assert (None if result is None else marked(result)) == case.shown
+        assert (None if result is None else add_marks(result)) == case.shown
     assert (case.rule in applied) is ("untouched" not in case.options), applied
     if result is not None:
         assert shape(case.ghost.with_text(result)).text == result
@@ -35,4 +35,4 @@ def test_case(case: Case, golden_update: bool) -> None:
 
 @pytest.mark.parametrize("text", ["a\n", "a\t \r\n", "a\nb  \nc\n\n", "", "  "])
 def test_marks_can_be_read_back(text: str) -> None:
-    assert plain(marked(text)) == text
+    assert remove_marks(add_marks(text)) == text

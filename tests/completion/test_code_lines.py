@@ -1,4 +1,4 @@
-"""The small judgements the rules are made of."""
+"""Tests of the small functions about code lines that the rules use."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from lsp_harness.text.code_lines import is_lone_closer, opens_block
         ("'''\n)\n''')", "python", ")"),
     ],
 )
-def test_surplus_closers(text: str, language: str, surplus: str) -> None:
+def test_surplus_closing_brackets_are_found(text: str, language: str, surplus: str) -> None:
     assert "".join(char for _, char in scan_brackets(text, language).surplus_closers) == surplus
 
 
@@ -33,7 +33,7 @@ def test_a_quote_that_ends_the_string_before_the_cursor_is_surplus() -> None:
     assert [char for _, char in scan_brackets('world" + "x"', "python", '"').surplus_closers] == ['"']
 
 
-def test_missing_counts_what_the_rest_does_not_close() -> None:
+def test_brackets_that_the_rest_of_the_line_does_not_close_are_counted() -> None:
     assert count_unclosed("foo(bar(a", ")") == 1
     assert count_unclosed("foo(a", ")") == 0
     assert count_unclosed("foo(a", " + [b])") == 0
@@ -51,17 +51,17 @@ def test_missing_counts_what_the_rest_does_not_close() -> None:
         ("self.width = width", "self.height = height", False),
     ],
 )
-def test_near(one: str, other: str, same: bool) -> None:
+def test_similar_lines_are_recognised(one: str, other: str, same: bool) -> None:
     assert are_similar(one, other) is are_similar(other, one) is same
 
 
 @pytest.mark.parametrize("line", ["}", "  });", "],", "end", "</div>", '"""', "fi", ")]}"])
-def test_lone_closers(line: str) -> None:
+def test_a_line_with_only_a_closing_sign_is_recognised(line: str) -> None:
     assert is_lone_closer(line)
 
 
 @pytest.mark.parametrize("line", ["", "} else {", "ending", "x)", "})()", "</div> x"])
-def test_not_lone_closers(line: str) -> None:
+def test_a_line_with_more_than_a_closing_sign_is_not_a_lone_closer(line: str) -> None:
     assert not is_lone_closer(line)
 
 
@@ -93,5 +93,5 @@ def test_opens_block(line: str, language: str, opens: bool) -> None:
         ("", "python", "    "),
     ],
 )
-def test_the_file_s_unit_of_indentation(prefix: str, language: str, unit: str) -> None:
+def test_the_unit_of_indentation_is_read_from_the_file(prefix: str, language: str, unit: str) -> None:
     assert CursorLines(prefix, "", language).indent_unit == unit

@@ -1,4 +1,4 @@
-"""Ghost text: what is shown, what replaces what, and what needs no model."""
+"""Tests of ghost text: the shown text, the replaced text, and answers without the model."""
 
 import asyncio
 from typing import Any
@@ -17,12 +17,12 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 from tests.support import markup
 from tests.support.desk import Desk
 
 AREA = "def area(r):\n    return <|>\n"
-SHORT = settings(completion={"outline_tokens": 0})
+SHORT = make_settings(completion={"outline_tokens": 0})
 
 
 async def ask(completer: Desk, document: Document, offset: int, *, automatic: bool = False) -> Suggestion | None:
@@ -53,10 +53,10 @@ async def test_the_answer_of_the_model_is_shown_at_the_cursor() -> None:
     assert await check(AREA, "3.14 * r ** 2") == "3.14 * r ** 2"
 
 
-async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
+async def test_the_request_is_an_infill_with_the_limits_of_the_settings() -> None:
     src = markup.parse("import math\n\n\n" + AREA)
     engine = Script("3")
-    config = settings(completion={"max_tokens": 7, "latency_ms": 99})
+    config = make_settings(completion={"max_tokens": 7, "latency_ms": 99})
     await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor, automatic=True)
     [request] = engine.foreground_requests
     assert isinstance(request, Infill)
@@ -81,7 +81,7 @@ async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "   ", "\n\n", "<|endoftext|>"])
-async def test_nothing_to_say_shows_nothing(reply: str) -> None:
+async def test_an_empty_answer_shows_no_suggestion(reply: str) -> None:
     assert await check(AREA, reply) is None
 
 
@@ -90,7 +90,7 @@ async def test_a_text_that_breaks_the_syntax_is_dropped() -> None:
     assert await check("let x = <|>;\n", "1 ] + 1", path="a.js") is None
 
 
-async def test_of_a_block_the_lines_up_to_the_first_bad_one_are_shown() -> None:
+async def test_a_block_is_shown_up_to_its_first_broken_line() -> None:
     source = "def area(r):\n    <|>\n"
     assert await check(source, "x = 1\n    y = 2\n    z = = 3\n") == "x = 1\n    y = 2"
 
@@ -99,7 +99,7 @@ async def test_a_text_that_is_only_unfinished_is_shown() -> None:
     assert await check("x = <|>", "foo(1,", config=SHORT) == "foo(1,"
 
 
-async def test_without_a_grammar_there_is_no_syntax_gate() -> None:
+async def test_without_a_grammar_a_suggestion_is_not_checked_for_syntax() -> None:
     assert await check("some <|>\n", "words ) here", path="notes.txt") == "words ) here"
 
 
@@ -112,7 +112,7 @@ def test_a_broken_file_is_not_blamed_on_the_suggestion() -> None:
 
 
 # -- fidelity
-async def test_terminators_and_tabs_are_the_document_s() -> None:
+async def test_a_suggestion_has_the_line_ends_and_tabs_of_its_document() -> None:
     go = "package a\r\n\r\nfunc f() {\r\n\t<|>\r\n}\r\n"
     result = await check(go, "x := 1\n\tif x > 0 {\n\t\tg(x)\n\t}", path="a.go")
     assert result == "x := 1\r\n\tif x > 0 {\r\n\t\tg(x)\r\n\t}"
@@ -121,7 +121,7 @@ async def test_terminators_and_tabs_are_the_document_s() -> None:
     assert text.count("\r\n") == text.count("\n")
 
 
-async def test_characters_of_any_width_before_the_cursor_do_not_move_it() -> None:
+async def test_wide_characters_before_the_cursor_do_not_move_a_suggestion() -> None:
     assert await check("é = '😀漢'; y = <|>\n", "é + '😀'") == "é + '😀'"
 
 
@@ -137,7 +137,7 @@ async def test_a_binary_or_enormous_text_is_not_completed(data: bytes) -> None:
 
 
 # -- typing along
-async def test_typing_what_is_shown_asks_nobody() -> None:
+async def test_typing_the_shown_text_does_not_ask_the_model() -> None:
     src = markup.parse(AREA)
     engine = Script("3.14 * r ** 2")
     completer = Desk(Completer(engine, Completion()))
@@ -154,7 +154,7 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     await engine.aclose()
 
 
-async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_shaped_for_it() -> None:
+async def test_the_rest_of_a_suggestion_fits_behind_a_bracket_that_the_editor_closes() -> None:
     src = markup.parse("area = pow<|>\n")
     completer = Desk(Completer(Script("(r, 2)"), Completion()))
     assert await ask(completer, src.document, src.cursor)
@@ -164,7 +164,7 @@ async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_s
     assert (result.text, result.start, result.stats["typed_along"]) == ("r, 2", end - 1, True)
 
 
-async def test_asking_again_at_the_same_place_asks_nobody() -> None:
+async def test_a_second_request_at_the_same_place_does_not_ask_the_model() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)
@@ -174,7 +174,7 @@ async def test_asking_again_at_the_same_place_asks_nobody() -> None:
     assert first.text == again.text
 
 
-async def test_typing_something_else_asks_again() -> None:
+async def test_typing_another_text_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", "r * 4")
     completer = Desk(Completer(engine, Completion()))
@@ -184,7 +184,7 @@ async def test_typing_something_else_asks_again() -> None:
     assert result.text == "r * 4"
 
 
-async def test_all_of_it_typed_asks_again() -> None:
+async def test_a_request_after_the_typed_suggestion_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", " + 1")
     completer = Desk(Completer(engine, Completion()))
@@ -194,7 +194,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     assert (result.text, len(engine.foreground_requests)) == (" + 1", 2)
 
 
-async def test_a_change_elsewhere_asks_again() -> None:
+async def test_a_change_elsewhere_asks_the_model_again() -> None:
     src = markup.parse(AREA)
     completer = Desk(Completer(Script("3 * r", "4 * r"), Completion()))
     await ask(completer, src.document, src.cursor)
@@ -252,7 +252,7 @@ async def test_a_cancelled_request_closes_the_stream_and_is_not_called_supersede
     assert result.text == "3 * r"
 
 
-async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown() -> None:
+async def test_closing_a_document_ends_its_request_and_forgets_its_suggestions() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", {"hang": True})
     completer = Desk(Completer(engine, Completion()))
@@ -267,7 +267,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
         await task
 
 
-async def test_a_failure_of_the_engine_is_the_caller_s_to_know() -> None:
+async def test_an_engine_error_is_raised_to_the_caller() -> None:
     src = markup.parse(AREA)
     engine = Script({"error": "out of memory"}, "3 * r")
     completer = Desk(Completer(engine, Completion()))

@@ -26,7 +26,7 @@ def check(source: str, language: str = "python") -> str:
         ("", "python"),
     ],
 )
-def test_line(source: str, language: str) -> None:
+def test_one_line_is_displayed(source: str, language: str) -> None:
     assert check(source or "<|>", language) == "line"
 
 
@@ -45,7 +45,7 @@ def test_line(source: str, language: str) -> None:
         ("function f()\n  <|>\nend\n", "lua"),
     ],
 )
-def test_block(source: str, language: str) -> None:
+def test_a_block_is_displayed(source: str, language: str) -> None:
     assert check(source, language) == "block"
 
 
@@ -61,7 +61,7 @@ def test_block(source: str, language: str) -> None:
         ("<div>\n<|></div>\n", "html"),
     ],
 )
-def test_line_above(source: str, language: str) -> None:
+def test_a_line_is_displayed_above_the_cursor(source: str, language: str) -> None:
     assert check(source, language) == "line-above"
 
 

@@ -1,4 +1,4 @@
-"""An answer on its way goes on while the user types what it says, and ends when they type something else."""
+"""Tests of a running answer: it continues while the user types its text, and ends otherwise."""
 
 import asyncio
 import random
@@ -19,8 +19,8 @@ from tests.support import markup
 from tests.support.desk import Desk
 
 
-class Timer:
-    """Calls what was put off when told to."""
+class ManualTimer:
+    """A timer whose delayed calls are made by the test."""
 
     def __init__(self) -> None:
         self.calls: list[Callable[[], None]] = []
@@ -34,8 +34,8 @@ class Timer:
             call()
 
 
-class Slow(ScriptedEngine):
-    """Says of each request what the test says, when it says it. `ended` counts the requests that are over."""
+class ScriptedStream(ScriptedEngine):
+    """An engine whose answers are written by the test. `ended` counts the finished requests."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -59,12 +59,12 @@ class Slow(ScriptedEngine):
 
 
 class Typist:
-    """A document and a cursor, and what is asked there."""
+    """A user who types in a document, and the requests at the cursor."""
 
     def __init__(self, source: str = AREA) -> None:
         src = markup.parse(source, "a.py")
         self.document, self.offset = src.document, src.cursor
-        self.engine, self.timer = Slow(), Timer()
+        self.engine, self.timer = ScriptedStream(), ManualTimer()
         self.completer = Desk(Completer(self.engine, Completion(), call_later=self.timer))
 
     async def type(self, text: str) -> None:
@@ -89,14 +89,14 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def cancelled(task: "asyncio.Task[Any]") -> None:
+async def cancel_and_wait(task: "asyncio.Task[Any]") -> None:
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await settle()
 
 
-async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
+async def test_a_newer_request_continues_the_running_answer() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -113,7 +113,7 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     assert "typed_along" not in result.stats
 
 
-async def test_text_that_is_typed_before_the_answer_may_be_its_beginning() -> None:
+async def test_typed_text_may_become_the_beginning_of_the_answer() -> None:
     user = Typist()
     await user.ask()
     await user.type("pi")
@@ -125,7 +125,7 @@ async def test_text_that_is_typed_before_the_answer_may_be_its_beginning() -> No
     assert (result.text, len(user.engine.foreground_requests)) == (" * r", 1)
 
 
-async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again() -> None:
+async def test_an_answer_that_differs_from_the_typed_text_is_requested_again() -> None:
     user = Typist()
     await user.ask()
     await user.type("pi")
@@ -141,7 +141,7 @@ async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again()
     assert "in_flight" not in result.stats
 
 
-async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None:
+async def test_an_older_request_gets_its_whole_answer() -> None:
     user = Typist()
     older = await user.ask()
     await user.type("x")
@@ -152,7 +152,7 @@ async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None
     assert result.text == "3 * r"
 
 
-async def test_something_else_typed_ends_it_with_the_next_request() -> None:
+async def test_typing_another_text_ends_the_answer_with_the_next_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
@@ -165,7 +165,7 @@ async def test_something_else_typed_ends_it_with_the_next_request() -> None:
     assert await newer
 
 
-async def test_a_change_elsewhere_ends_it() -> None:
+async def test_a_change_elsewhere_ends_the_answer() -> None:
     user = Typist()
     await user.ask()
     user.document, _ = type_text(user.document, 0, "# new\n")
@@ -175,11 +175,11 @@ async def test_a_change_elsewhere_ends_it() -> None:
 
 
 # -- with nobody waiting
-async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_request() -> None:
+async def test_an_answer_survives_a_cancellation_before_the_next_key() -> None:
     user = Typist()
     task = await user.ask()
     await user.say("3.")
-    await cancelled(task)
+    await cancel_and_wait(task)
     await user.type("3")
     newer = await user.ask()
     await user.say("14 * r", "eos")
@@ -188,12 +188,12 @@ async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_reques
     assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
-async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
+async def test_an_answer_survives_a_cancellation_after_a_matching_key() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     assert user.engine.ended == 0
     newer = await user.ask()
     user.timer.fire()
@@ -205,12 +205,12 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     assert (result.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
-async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
+async def test_an_answer_that_is_not_requested_in_time_is_generated_again() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     user.timer.fire()
     await settle()
     assert user.engine.ended == 1
@@ -218,23 +218,23 @@ async def test_an_answer_that_is_not_fetched_in_time_is_asked_anew() -> None:
     assert len(user.engine.foreground_requests) == 2
 
 
-async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None:
+async def test_a_different_key_ends_an_answer_without_a_waiting_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     await user.type("x")
     assert user.engine.ended == 1
 
 
 @pytest.mark.parametrize("stop", ["eos", "deadline"])
-async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(stop: Stop) -> None:
+async def test_an_answer_that_ends_without_a_waiting_request_serves_the_next_one(stop: Stop) -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3.")
     await user.type("3")
-    await cancelled(older)
+    await cancel_and_wait(older)
     await user.say("14 * r", stop)
     result = await (await user.ask())
     assert result
@@ -254,7 +254,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     user.document, end = type_text(user.document, user.offset, keys + behind)
     user.offset = end - len(behind)
     user.completer.move(user.document, user.offset)
-    await cancelled(older)
+    await cancel_and_wait(older)
     newer = await user.ask()
     await user.say(said[1:], "eos")
     result = await newer
@@ -262,12 +262,12 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     assert (result.text, len(user.engine.foreground_requests)) == (rest, 1)
 
 
-async def test_all_of_it_typed_asks_again() -> None:
+async def test_typing_the_whole_answer_starts_a_new_request() -> None:
     user = Typist()
     older = await user.ask()
     await user.say("3")
     await user.type("3 * r")
-    await cancelled(older)
+    await cancel_and_wait(older)
     newer = await user.ask()
     await user.say(" * r", "eos")
     assert len(user.engine.foreground_requests) == 2
@@ -277,7 +277,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     assert result.text == " / 2"
 
 
-async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
+async def test_a_repeated_request_at_the_same_place_shares_one_question() -> None:
     user = Typist()
     older, newer = await user.ask(), await user.ask()
     with pytest.raises(RequestSuperseded):
@@ -288,18 +288,18 @@ async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
     assert (result.text, len(user.engine.foreground_requests)) == ("3 * r", 1)
 
 
-async def test_closing_the_document_or_the_front_end_ends_it() -> None:
+async def test_closing_the_document_or_the_front_end_ends_the_answer() -> None:
     for end in (lambda user: user.completer.close(user.document.uri), lambda user: user.completer.stop_background()):
         user = Typist()
         older = await user.ask()
         await user.type("3")
-        await cancelled(older)
+        await cancel_and_wait(older)
         end(user)
         await settle()
         assert user.engine.ended == 1
 
 
-async def test_an_engine_that_fails_tells_who_waits_now() -> None:
+async def test_a_failing_engine_is_reported_to_the_newest_request() -> None:
     user = Typist()
     await user.ask()
     await user.type("3")
@@ -312,8 +312,8 @@ async def test_an_engine_that_fails_tells_who_waits_now() -> None:
 
 
 # -- whatever the order
-class Steady(Slow):
-    """A model that always wants the same line, or `+ x` after anything else; it says a letter when told to."""
+class SteadyModel(ScriptedStream):
+    """A model that always continues to the same line, or with `+ x`; the test releases each letter."""
 
     LINE = "alpha + beta_gamma + delta + epsilon"
 
@@ -337,8 +337,8 @@ class Steady(Slow):
 
 
 @pytest.mark.parametrize("seed", range(40))
-async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(seed: int) -> None:
-    draw, user, model = random.Random(seed), Typist(), Steady()
+async def test_an_answer_is_the_same_as_that_of_a_new_request_at_any_timing(seed: int) -> None:
+    draw, user, model = random.Random(seed), Typist(), SteadyModel()
     begin, tasks = user.offset, list[asyncio.Task[Any]]()
     user.completer = Desk(Completer(model, Completion(), call_later=user.timer))
     for _ in range(80):

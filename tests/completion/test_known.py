@@ -15,9 +15,9 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.inference.request import Infill
 from lsp_harness.syntax.tree import parse
-from tests.context.counting import words as count
-from tests.harness.tools import Script, settings
-from tests.index.place import Indexed
+from tests.context.counting import count_words as count
+from tests.harness.tools import Script, make_settings
+from tests.index.place import IndexedFolder
 from tests.support import markup
 from tests.support.desk import Desk
 
@@ -27,14 +27,14 @@ HEAD = "from .cart import Cart, total\n"
 
 @pytest.fixture
 def repository(tmp_path: Path):
-    with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
+    with closing(IndexedFolder(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
         yield RepositoryContext(indexed.query, count)
 
 
 async def complete(source: str, repository: RepositoryContext, *replies: Any, **changes: Any) -> tuple[Any, Script]:
     src = markup.parse(source, "shop/here.py")
     engine = Script(*replies)
-    completer = Desk(Completer(engine, settings(completion=changes).completion, repository=repository))
+    completer = Desk(Completer(engine, make_settings(completion=changes).completion, repository=repository))
     suggestion = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
     await engine.aclose()
     return suggestion, engine
@@ -49,7 +49,7 @@ async def test_a_list_of_imports_needs_no_model(repository: RepositoryContext):
 
 async def test_a_request_for_a_choice_gets_that_alone(repository: RepositoryContext):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
-    completer = Desk(Completer(Script(), settings().completion, repository=repository))
+    completer = Desk(Completer(Script(), make_settings().completion, repository=repository))
     suggestions = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
     assert [result.text for result in suggestions] == ["Cart, total"]
 
@@ -61,7 +61,7 @@ async def test_a_request_for_a_choice_gets_that_alone(repository: RepositoryCont
         ("from .cart import <|>\n\nx = total(Cart())\n", {"repository_tokens": 0}),
     ],
 )
-async def test_where_nothing_is_known_the_model_is_asked(
+async def test_without_a_known_answer_the_model_is_asked(
     repository: RepositoryContext, source: str, changes: dict[str, Any]
 ):
     result, engine = await complete(source, repository, "Cart", **changes)
@@ -90,7 +90,9 @@ async def test_imported_names_that_are_not_used_are_expected(
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
-async def test_names_that_the_code_below_needs_are_told(repository: RepositoryContext, changes: dict[str, Any]):
+async def test_names_that_the_code_below_needs_are_in_the_request(
+    repository: RepositoryContext, changes: dict[str, Any]
+):
     body = "def f():\n    <|>\n    return amount\n"
     _, engine = await complete(HEAD + "\n\n" + body, repository, "amount = 1", **changes)
     [request] = engine.foreground_requests
@@ -110,7 +112,7 @@ async def test_a_document_that_is_closed_is_forgotten(repository: RepositoryCont
 
     monkeypatch.setattr(source_registry, "COMPLETION_SOURCES", (TurnSource,))
     src, engine = markup.parse("x = <|>\n", "shop/here.py"), Script("1")
-    desk = Desk(Completer(engine, settings().completion, repository=repository))
+    desk = Desk(Completer(engine, make_settings().completion, repository=repository))
 
     async def complete_here() -> int:
         await desk.complete(src.document, parse(src.document), src.cursor, "shop/here.py")

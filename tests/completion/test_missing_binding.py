@@ -91,14 +91,14 @@ def test_other_languages_bind_names_in_their_own_way() -> None:
     assert start_of(loop, "if (sum > 3) {", "a.js") == "for (const value of"
 
 
-def desk(source: str, *replies: str) -> tuple[Script, Desk, tuple[object, ...]]:
+def make_desk(source: str, *replies: str) -> tuple[Script, Desk, tuple[object, ...]]:
     place = markup.parse(source)
     engine = Script(*replies)
     return engine, Desk(Completer(engine, Completion())), (place.document, parse(place.document), place.cursor, "a.py")
 
 
 async def test_the_model_continues_a_statement_that_binds_the_name() -> None:
-    engine, completer, place = desk(LOOP, "elif n % 2 == 0:\n", " range(2, n):\n")
+    engine, completer, place = make_desk(LOOP, "elif n % 2 == 0:\n", " range(2, n):\n")
     suggestion = await completer.complete(*place)  # type: ignore[arg-type]
     assert suggestion
     assert suggestion.text.rstrip() == "for divisor in range(2, n):"
@@ -108,14 +108,14 @@ async def test_the_model_continues_a_statement_that_binds_the_name() -> None:
 
 
 async def test_a_text_that_does_not_fit_after_the_start_leaves_the_first_suggestion() -> None:
-    _, completer, place = desk(LOOP, "elif n % 2 == 0:\n", " )](\n")
+    _, completer, place = make_desk(LOOP, "elif n % 2 == 0:\n", " )](\n")
     suggestion = await completer.complete(*place)  # type: ignore[arg-type]
     assert suggestion
     assert suggestion.text.rstrip() == "elif n % 2 == 0:"
 
 
 async def test_a_suggestion_that_binds_the_name_is_not_generated_again() -> None:
-    engine, completer, place = desk(LOOP, "for divisor in range(2, n):\n")
+    engine, completer, place = make_desk(LOOP, "for divisor in range(2, n):\n")
     assert await completer.complete(*place)  # type: ignore[arg-type]
     assert len(engine.foreground_requests) == 1
 
@@ -124,7 +124,7 @@ async def test_several_missing_parameters_may_be_on_lines_of_their_own() -> None
     source = (
         "def find(\n    values: list,\n    <|>\n):\n    return [v for v in values if v.key == key and v.age < age]\n"
     )
-    _, completer, place = desk(source, "key: str,\n    age: int,\n")
+    _, completer, place = make_desk(source, "key: str,\n    age: int,\n")
     suggestion = await completer.complete(*place)  # type: ignore[arg-type]
     assert suggestion
     assert suggestion.text.rstrip() == "key: str,\n    age: int,"

@@ -1,4 +1,4 @@
-"""An answer that begins with a line break: the line was complete, and what follows is a line of its own."""
+"""Tests of answers that begin with a line break, and are shown as the next line."""
 
 import pytest
 
@@ -12,20 +12,20 @@ from lsp_harness.completion.rules.ghost_text import (
 )
 
 
-def ghost(prefix: str, suffix: str) -> Ghost:
+def make_ghost(prefix: str, suffix: str) -> Ghost:
     return Ghost(prefix, suffix, "", choose_display_mode(prefix, suffix, "python"), "python")
 
 
-def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
-    here = ghost("def f(a):\n    b = a", "\n    return b\n")
+def test_an_answer_behind_a_complete_line_is_shown_as_the_next_line():
+    here = make_ghost("def f(a):\n    b = a", "\n    return b\n")
     next_line = split_next_line(here, "\n    c = b")
     assert next_line
     there, rest = next_line
     assert (there.line_prefix, there.mode, rest) == ("", "line", "    c = b")
 
 
-def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
-    next_line = split_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
+def test_a_line_without_its_break_is_shown_above_the_line_behind_it():
+    next_line = split_next_line(make_ghost("b = 1", "    return b\n"), "\n    c = b")
     assert next_line
     assert next_line[0].mode == "line-above"
 
@@ -38,18 +38,18 @@ def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
         pytest.param("a = 1\n", "\n", "\nb = 2", id="the line is empty already"),
     ],
 )
-def test_otherwise_the_line_break_is_nothing_special(prefix: str, suffix: str, text: str):
-    assert split_next_line(ghost(prefix, suffix), text) is None
+def test_in_other_cases_a_line_break_is_not_split_off(prefix: str, suffix: str, text: str):
+    assert split_next_line(make_ghost(prefix, suffix), text) is None
 
 
-def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
-    assert may_begin_with_newline(ghost("a = 1", "\n"))
-    assert not may_begin_with_newline(ghost("foo(", ")\n"))
-    assert not may_begin_with_newline(ghost("", "\n"))
+def test_only_a_cursor_at_the_end_of_a_complete_line_may_begin_a_new_line():
+    assert may_begin_with_newline(make_ghost("a = 1", "\n"))
+    assert not may_begin_with_newline(make_ghost("foo(", ")\n"))
+    assert not may_begin_with_newline(make_ghost("", "\n"))
 
 
-def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
-    here = ghost("def f(a):\n", "    return a\n")
+def test_a_header_above_a_line_of_equal_depth_continues_with_its_body():
+    here = make_ghost("def f(a):\n", "    return a\n")
     result = split_body(here, "    if not a:\n        return None\n    re")
     assert result
     there, body = result
@@ -65,11 +65,11 @@ def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
     ],
 )
 def test_a_line_that_needs_no_body_stays_alone(suffix: str, text: str):
-    assert split_body(ghost("def f(a):\n", suffix), text) is None
+    assert split_body(make_ghost("def f(a):\n", suffix), text) is None
 
 
 def test_header_and_body_end_as_the_header_did():
-    here = ghost("def f(a):\n", "    return a\n")
+    here = make_ghost("def f(a):\n", "    return a\n")
     assert join_body("    if a:\n", "        pass", here) == "    if a:\n        pass\n"
     assert join_body("    if a:", "        pass", here) == "    if a:\n        pass"
     assert join_body("    if a:\n", None, here) == "    if a:\n"

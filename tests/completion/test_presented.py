@@ -1,4 +1,4 @@
-"""The check of which part of a text may be shown. It runs outside the event loop when it may take long."""
+"""Tests of the check of the text that may be shown, which runs outside of the event loop if it may take long."""
 
 import threading
 
@@ -15,7 +15,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
 
 
-def cursor(lines: int) -> Cursor:
+def make_cursor(lines: int) -> Cursor:
     text = "value = call(1)\n" * lines + "last = "
     document = Document.from_text("file:///a.py", text, language="python")
     tree = parse(document)
@@ -40,7 +40,7 @@ async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
     monkeypatch.setattr(text_generation, "make_presentable", recorded)
     # a slow machine must not make a text unknown here
     monkeypatch.setattr(text_generation, "Allowance", lambda seconds: Allowance(1e9))
-    here = cursor(lines)
+    here = make_cursor(lines)
     texts = [ModelText("value + 1", None), ModelText("value)", None), ModelText("2", None)]
     assert await make_presentable_texts(here, ghost_at(here), texts, Completion()) == ["value + 1", None, "2"]
     assert {thread != threading.get_ident() for thread, _ in used} == {beside}

@@ -21,7 +21,7 @@ modes = st.sampled_from(("line", "block", "line-above", None))
 
 
 @st.composite
-def ghosts(draw: st.DrawFn) -> Ghost:
+def draw_ghost(draw: st.DrawFn) -> Ghost:
     prefix, suffix, language = draw(code), draw(code), draw(st.sampled_from(LANGUAGES))
     mode = draw(modes) or choose_display_mode(prefix, suffix, language)
     if mode == "line-above" and choose_display_mode(prefix, suffix, language) != mode:
@@ -34,7 +34,7 @@ many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCh
 
 
 @many
-@given(ghosts())
+@given(draw_ghost())
 def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
     text = shape(ghost).text
     if text is not None:
@@ -42,8 +42,8 @@ def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
 
 
 @many
-@given(ghosts())
-def test_terminators_are_the_document_s(ghost: Ghost) -> None:
+@given(draw_ghost())
+def test_a_suggestion_has_the_line_ends_of_its_document(ghost: Ghost) -> None:
     result = shape(ghost).text or ""
     assert "\r" not in result.replace(ghost.newline, "")
     if ghost.newline == "\n":
@@ -51,8 +51,8 @@ def test_terminators_are_the_document_s(ghost: Ghost) -> None:
 
 
 @many
-@given(ghosts())
-def test_one_line_is_one_line(ghost: Ghost) -> None:
+@given(draw_ghost())
+def test_a_suggestion_of_one_line_has_no_other_line(ghost: Ghost) -> None:
     text = shape(ghost).text
     if text is None or ghost.mode == "block":
         return
@@ -66,7 +66,7 @@ def test_one_line_is_one_line(ghost: Ghost) -> None:
 
 
 @many
-@given(ghosts())
+@given(draw_ghost())
 def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
     text, rest = shape(ghost).text, ghost.line_suffix.strip()
     short = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
@@ -75,8 +75,8 @@ def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
 
 
 @many
-@given(ghosts())
-def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
+@given(draw_ghost())
+def test_a_suggestion_is_never_blank_and_has_no_blank_end(ghost: Ghost) -> None:
     text = shape(ghost).text
     if text is not None:
         assert text.strip()
@@ -85,13 +85,13 @@ def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
 
 
 @many
-@given(ghosts(), code)
-def test_enough_means_that_more_text_changes_nothing(ghost: Ghost, more: str) -> None:
+@given(draw_ghost(), code)
+def test_more_text_does_not_change_a_settled_suggestion(ghost: Ghost, more: str) -> None:
     if is_settled(ghost):
         assert shape(ghost.with_text(ghost.text + more)).text == shape(ghost).text
 
 
 @many
-@given(ghosts())
-def test_having_a_text_is_being_made_with_it(ghost: Ghost) -> None:
+@given(draw_ghost())
+def test_adding_text_later_gives_the_same_ghost_text(ghost: Ghost) -> None:
     assert shape(ghost.with_text("x").with_text(ghost.text)) == shape(replace(ghost))

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.completion.trigger_policy import WAIT_SHARE
 from lsp_harness.config.schema import Completion, Quiet
-from tests.support.typist import EDITOR, Replay, gaps, replay
+from tests.support.typist import EDITOR, Replay, draw_gaps, replay
 
 HEAD = "import csv\n\n\n"
 TEXT = """def read_totals(path, column):
@@ -16,32 +16,32 @@ TEXT = """def read_totals(path, column):
 FAST, SLOW = 0.07, 0.19
 
 
-def typing(median: float, quiet: Quiet) -> Replay:
-    return replay(HEAD, TEXT, gaps(TEXT, median, 4), quiet)
+def replay_typing(median: float, quiet: Quiet) -> Replay:
+    return replay(HEAD, TEXT, draw_gaps(TEXT, median, 4), quiet)
 
 
 @pytest.fixture(scope="module")
-def without() -> Replay:
-    return typing(FAST, Quiet(debounce_ms=0))
+def replay_without_wait() -> Replay:
+    return replay_typing(FAST, Quiet(debounce_ms=0))
 
 
 @pytest.mark.parametrize("median", [FAST, SLOW])
-def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
-    result = typing(median, Quiet())
+def test_most_keys_continue_the_running_answer(median: float) -> None:
+    result = replay_typing(median, Quiet())
     assert result.requests < len(TEXT) / 4
     assert len(result.shown) > len(TEXT) / 2
 
 
-def test_a_fast_typist_of_something_else_makes_the_engine_write_less(without: Replay) -> None:
-    assert typing(FAST, Quiet()).wrote < without.wrote * 0.9
+def test_the_engine_writes_less_for_a_fast_typist_of_another_text(replay_without_wait: Replay) -> None:
+    assert replay_typing(FAST, Quiet()).wrote < replay_without_wait.wrote * 0.9
 
 
-def test_a_suggestion_comes_no_later_than_the_longest_wait(without: Replay) -> None:
-    waited = typing(FAST, Quiet())
+def test_a_suggestion_comes_no_later_than_the_longest_wait(replay_without_wait: Replay) -> None:
+    waited = replay_typing(FAST, Quiet())
     most = WAIT_SHARE * Completion().latency_ms / 1000
-    both = without.written & waited.written
+    both = replay_without_wait.written & waited.written
     assert both
-    assert all(waited.shown[key] - without.shown[key] <= most for key in both)
+    assert all(waited.shown[key] - replay_without_wait.shown[key] <= most for key in both)
     # and what was there already, at once
     result = waited.shown.keys() - waited.written
     assert result
@@ -49,10 +49,10 @@ def test_a_suggestion_comes_no_later_than_the_longest_wait(without: Replay) -> N
 
 
 def test_a_slow_typist_is_not_made_to_wait() -> None:
-    assert typing(SLOW, Quiet()) == typing(SLOW, Quiet(debounce_ms=0))
+    assert replay_typing(SLOW, Quiet()) == replay_typing(SLOW, Quiet(debounce_ms=0))
 
 
-def test_a_number_of_ones_own_is_kept_to(without: Replay) -> None:
-    waited = typing(FAST, Quiet(debounce_ms=300))
-    assert waited.requests < without.requests / 4
+def test_a_delay_of_the_user_is_respected(replay_without_wait: Replay) -> None:
+    waited = replay_typing(FAST, Quiet(debounce_ms=300))
+    assert waited.requests < replay_without_wait.requests / 4
     assert min(waited.shown[key] for key in waited.written) >= 0.3

@@ -1,4 +1,4 @@
-"""The point at which the model may be stopped."""
+"""Tests of the point at which the generation can be stopped."""
 
 import pytest
 
@@ -31,7 +31,7 @@ CALL = "foo(a<|>)\n"
         (CALL, ", b)"),
     ],
 )
-def test_enough(source: str, text: str) -> None:
+def test_a_complete_text_is_enough(source: str, text: str) -> None:
     assert check(source, text)
 
 
@@ -52,5 +52,5 @@ def test_enough(source: str, text: str) -> None:
         (CALL, "(b)"),
     ],
 )
-def test_not_yet(source: str, text: str) -> None:
+def test_an_incomplete_text_is_not_enough(source: str, text: str) -> None:
     assert not check(source, text)

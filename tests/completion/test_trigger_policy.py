@@ -1,4 +1,4 @@
-"""The quiet gate's golden files, each rule's own, and that its setting turns it off."""
+"""Tests of the rules of the quiet gate with their golden files, and of the settings that switch them off."""
 
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,8 +26,8 @@ def test_every_rule_has_a_setting_and_a_file_with_both_answers() -> None:
         assert {path.stem in (result.rules or ()) for result in read(path)} == {True, False}
 
 
-async def outcome(scenario: Scenario, quiet: Quiet) -> str:
-    """The rule that was silent, through all of a completion; empty where something was suggested."""
+async def find_silent_rule(scenario: Scenario, quiet: Quiet) -> str:
+    """Return the rule that suppressed the suggestion at any step, or an empty text if it was shown."""
     tokens = scenario.model or [("x", 1.0)]
     completer = Desk(Completer(Script({"tokens": tokens}), Completion(outline_tokens=0), TriggerPolicy(quiet)))
     cursor = scenario.cursor()
@@ -38,9 +38,9 @@ async def outcome(scenario: Scenario, quiet: Quiet) -> str:
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
-async def test_scenario(scenario: Scenario) -> None:
+async def test_a_scenario_is_answered_by_its_rules(scenario: Scenario) -> None:
     # in front of another word or text, the letter that stands for a model's answer is not what would be shown
-    result = scenario.rule(TriggerPolicy(ON)) or (await outcome(scenario, ON) if scenario.model else "")
+    result = scenario.rule(TriggerPolicy(ON)) or (await find_silent_rule(scenario, ON) if scenario.model else "")
     assert result in (scenario.rules or ("",))
     assert scenario.rules is None or result
 
@@ -48,11 +48,11 @@ async def test_scenario(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     "scenario", [one for one in ALL if one.rules == (one.file,)], ids=lambda one: f"{one.file}: {one.name}"
 )
-async def test_without_its_setting_the_rule_says_nothing(scenario: Scenario) -> None:
+async def test_a_rule_is_silent_if_its_setting_is_off(scenario: Scenario) -> None:
     off = replace(ON, **{scenario.file: 0.0 if scenario.file == MIN_PROBABILITY else False})
     assert scenario.rule(TriggerPolicy(off)) != scenario.file
     if scenario.model:
-        assert await outcome(scenario, off) == ""
+        assert await find_silent_rule(scenario, off) == ""
 
 
 @pytest.mark.parametrize("scenario", [one for one in ALL if one.silent], ids=lambda one: f"{one.file}: {one.name}")

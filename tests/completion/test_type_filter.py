@@ -118,7 +118,7 @@ async def test_a_suggestion_that_is_not_checked_is_shown(tmp_path: Path):
     assert statistics.counts.types_skipped == 1
 
 
-async def test_the_setting_switches_it_off(tmp_path: Path):
+async def test_the_setting_switches_the_type_filter_off(tmp_path: Path):
     suggestion, figures, _ = await complete(tmp_path, "return wrong(r)", is_warm=False, type_gate=False)
     assert suggestion
     assert (figures["types"], figures["types_reason"]) == ("skipped", "completion.type_gate is off")

@@ -1,4 +1,4 @@
-"""Before it is asked for: prompts that are warmed, and the suggestion after the one that is shown."""
+"""Tests of work before a request: warmed prompts, and the suggestion after the shown one."""
 
 import asyncio
 from typing import Any
@@ -57,7 +57,7 @@ class Desk:
 
 
 # -- speculation
-async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_without_background_requests_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     async def props(_: Script) -> Props:
         return Props("one", 8192, 0, {}, dict.fromkeys(FEATURES, False))
 
@@ -68,7 +68,7 @@ async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monke
     assert desk.background_requests == []
 
 
-async def test_after_an_accept_the_answer_is_there_already() -> None:
+async def test_after_an_accepted_suggestion_the_next_answer_is_ready() -> None:
     desk = Desk(AREA, "3.14 * r ** 2", {"text": "\n\n\ndef volume(r):", "background": True})
     first = await desk.ask()
     assert first
@@ -121,7 +121,7 @@ async def test_typing_along_does_not_end_the_speculation() -> None:
     assert (result.text, result.stats["cached"]) == (" + 1", True)
 
 
-async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_speculated() -> None:
+async def test_no_speculation_starts_if_the_setting_forbids_it_or_the_front_end_ends() -> None:
     desk = Desk(AREA, "3 * r", settings=Completion(speculate=False))
     assert await desk.ask()
     await desk.settled()
@@ -181,7 +181,7 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
 
 
 @pytest.mark.parametrize("reply", [{"stop": "deadline"}, {"rung": 1}])
-async def test_an_answer_that_could_be_better_is_not_kept(reply: dict[str, Any]) -> None:
+async def test_an_answer_that_could_be_better_is_not_remembered(reply: dict[str, Any]) -> None:
     desk = Desk(AREA, {"text": "3 * r", **reply}, "4 * r")
     await desk.ask()
     desk.completer.close(desk.document.uri)
@@ -206,7 +206,7 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     assert (request.context, request.shorter[-1]) == (full.context, short.context)
 
 
-async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
+async def test_without_a_known_cursor_only_the_shortest_prompt_is_warmed() -> None:
     desk = Desk(FAR + AREA)
     desk.warm(seen=False)
     await desk.settled()
@@ -231,7 +231,7 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
         ("<|>\n", ""),
     ],
 )
-async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
+async def test_at_the_end_of_a_line_the_prompt_of_the_next_line_is_warmed(source: str, prefix: str) -> None:
     for order, read in (("suffix-first", prefix), ("prefix-suffix-middle", None)):
         desk = Desk(source)
         desk.engine.extra_props = {"fim_order": order}
@@ -242,7 +242,7 @@ async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source:
         assert (request.context.prefix, request.context.suffix) == (before if read is None else read, after)
 
 
-async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
+async def test_a_model_without_fill_in_the_middle_is_not_warmed() -> None:
     desk = Desk(AREA)
     desk.engine.extra_props = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
     with pytest.raises(EngineRefused, match="has no fill-in-the-middle; choose one that has"):
@@ -252,7 +252,7 @@ async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
     assert (desk.engine.foreground_requests, desk.background_requests) == ([], [])
 
 
-async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
+async def test_a_place_from_the_last_session_is_evaluated_again_for_the_user() -> None:
     desk = Desk(FAR + AREA)
     desk.engine.held = True
     desk.warm(seen=False)
@@ -271,7 +271,7 @@ async def test_a_small_document_has_one_prompt_to_warm() -> None:
     assert len(desk.background_requests) == 1
 
 
-async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None:
+async def test_a_place_is_warmed_once_and_only_the_last_place() -> None:
     desk = Desk(AREA)
     desk.warm()
     desk.warm()
@@ -294,7 +294,7 @@ async def test_a_running_completion_is_not_disturbed() -> None:
     await asyncio.wait({task})
 
 
-async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
+async def test_accepting_a_suggestion_does_not_end_its_speculation() -> None:
     desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True})
     result = await desk.ask()
     assert result
@@ -317,7 +317,7 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     assert (request.context, request.sampling.n_predict, request.shorter) == (outcome.context, 0, ())
 
 
-async def test_the_text_after_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
+async def test_the_continuation_of_a_short_answer_is_generated_after_the_full_prompt_is_warm() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, {"text": " + 1", "background": True})
     result = await desk.ask()
     assert result
@@ -330,7 +330,7 @@ async def test_the_text_after_a_short_prompt_s_answer_is_worked_out_when_the_ful
     assert again.stats["cached"]
 
 
-async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
+async def test_a_request_uses_a_warming_that_still_runs() -> None:
     replies = [{"text": text, "rung": 1} for text in ("3 * r", "4 * r")]
     desk = Desk(FAR + AREA, *replies, settings=Completion(speculate=False))
     desk.engine.held = True
@@ -342,21 +342,21 @@ async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
     desk.completer.stop_background()
 
 
-async def test_with_warming_switched_off_a_short_prompt_stays_what_it_is() -> None:
+async def test_without_warming_only_the_short_prompt_is_evaluated() -> None:
     desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False, warm=False))
     await desk.ask()
     await desk.settled()
     assert desk.background_requests == []
 
 
-async def test_an_engine_that_cannot_warm_is_not_heard_of() -> None:
+async def test_an_error_of_the_engine_while_warming_is_ignored() -> None:
     desk = Desk(AREA, "3 * r", {"error": "out of memory", "background": True})
     assert await desk.ask()
     await desk.settled()
     assert len(desk.background_requests) == 1
 
 
-async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
+async def test_closing_a_document_ends_its_background_work() -> None:
     desk = Desk(AREA, "3 * r", {"hang": True, "background": True})
     await desk.ask()
     await desk.engine.begun_ahead.wait()
@@ -376,7 +376,7 @@ async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", [".env", "deploy/server.pem"])
-async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> None:
+async def test_a_file_with_a_secret_name_gets_no_suggestion(path: str) -> None:
     desk = Desk("KEY=<|>\n", path=path)
     desk.warm()
     await desk.settled()
@@ -384,7 +384,7 @@ async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> No
     assert desk.background_requests == desk.engine.foreground_requests == []
 
 
-async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
+async def test_beside_a_secret_no_work_is_done_ahead_and_no_prompt_is_saved() -> None:
     desk = Desk(f"key = '{TOKEN}'\n\n{AREA}", "3 * r")
     desk.warm()
     result = await desk.ask()
@@ -397,12 +397,12 @@ async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_di
     assert TOKEN not in repr(request)
 
 
-async def test_on_the_line_of_a_secret_there_is_none() -> None:
+async def test_a_line_with_a_secret_gets_no_suggestion() -> None:
     desk = Desk(f"key = '{TOKEN}'<|>\n")
     assert await desk.ask() is None
 
 
-async def test_a_prompt_that_may_be_persisted_says_so_and_names_its_document() -> None:
+async def test_a_prompt_that_may_be_saved_names_its_document() -> None:
     desk = Desk(AREA, "3 * r")
     await desk.ask()
     await desk.settled()

@@ -25,7 +25,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 from tests.support import markup
 from tests.support.desk import Desk
 
@@ -38,9 +38,9 @@ FIX = """
 LONG = "def helper_%d(value):\n    return value + %d\n\n\n"
 
 
-def changed(key: str, value: Any, **more: dict[str, Any]) -> Config:
+def change_setting(key: str, value: Any, **more: dict[str, Any]) -> Config:
     table, name = key.split(".")
-    return settings(settings(**more), **{table: {name: value}})
+    return make_settings(make_settings(**more), **{table: {name: value}})
 
 
 async def observe_fix(config: Config, folder: Path) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
 ) -> None:
     model = folder / "m.gguf"
     model.touch()
-    config = changed(key, value)
+    config = change_setting(key, value)
     where = EngineAddress(folder / "s", folder / "l")
     argv = EngineSupervisor(config)._argv(model, where)
     default = EngineSupervisor(Config())._argv(model, where)
@@ -139,40 +139,40 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
 
 
 @pytest.mark.parametrize("wrong", ["Mean", "-x", ""])
-def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wrong: str) -> None:
+def test_an_invalid_pooling_does_not_start_another_engine(folder: Path, wrong: str) -> None:
     model, where = folder / "m.gguf", EngineAddress(folder / "s", folder / "l")
     model.touch()
-    config = changed("index.embedding_pooling", wrong)
+    config = change_setting("index.embedding_pooling", wrong)
     assert engine_identity(model, config) == engine_identity(model, Config())
     assert EngineSupervisor(config)._argv(model, where) == EngineSupervisor(Config())._argv(model, where)
 
 
 def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
-    argv = EngineSupervisor(changed("index.embedding_model", "-x"))._argv(
+    argv = EngineSupervisor(change_setting("index.embedding_model", "-x"))._argv(
         folder / "m", EngineAddress(folder / "s", folder / "l")
     )
     assert parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
 
 
-def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
+def test_an_invalid_token_order_is_refused_and_a_valid_one_replaces_the_default(folder: Path) -> None:
     model, where = folder / card(Config().model.path).file, EngineAddress(folder / "s", folder / "l")
     for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):
-        argv = EngineSupervisor(changed("model.fim_order", order))._argv(model, where)
+        argv = EngineSupervisor(change_setting("model.fim_order", order))._argv(model, where)
         assert argv[argv.index("--fim-order") + 1] == taken
     with pytest.raises(ConfigError, match=r"model\.fim_order must be one of auto, suffix-first, .* not 'sideways'"):
-        EngineSupervisor(changed("model.fim_order", "sideways"))._argv(model, where)
+        EngineSupervisor(change_setting("model.fim_order", "sideways"))._argv(model, where)
 
 
 async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
     model = folder / "m.gguf"
     model.write_bytes(b"GGUF")
-    assert resolve_model(changed("model.path", str(model)).model.path) == model
+    assert resolve_model(change_setting("model.path", str(model)).model.path) == model
     with pytest.raises(ModelMissing, match=r"absent\.gguf"):
-        await EngineSupervisor(changed("model.path", str(folder / "absent.gguf"))).ensure_running()
+        await EngineSupervisor(change_setting("model.path", str(folder / "absent.gguf"))).ensure_running()
 
 
-async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
-    supervisor = EngineSupervisor(changed("engine.url", "/run/engine.sock"))
+async def test_an_engine_at_another_address_is_used_without_starting_one(folder: Path) -> None:
+    supervisor = EngineSupervisor(change_setting("engine.url", "/run/engine.sock"))
     assert await supervisor.ensure_running() == Path("/run/engine.sock")
 
 
@@ -190,15 +190,18 @@ FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.process
 @pytest.mark.parametrize("key", FIX_KEYS)
-async def test_a_key_changes_what_a_fix_does(folder: Path, key: str) -> None:
+async def test_a_setting_changes_the_behaviour_of_a_fix(folder: Path, key: str) -> None:
     value, expected = FIX_KEYS[key]
     base = {"generation": {"candidates": 6}}
     if key == "verification.lint":
         # without a linter anything that parses passes
         with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-            await observe_fix(changed(key, value, **base), folder)
+            await observe_fix(change_setting(key, value, **base), folder)
         return
-    before, after = await observe_fix(settings(**base), folder), await observe_fix(changed(key, value, **base), folder)
+    before, after = (
+        await observe_fix(make_settings(**base), folder),
+        await observe_fix(change_setting(key, value, **base), folder),
+    )
     assert before["checks"] == ["kept", "lint", "syntax"]
     assert {name: after[name] for name in expected} == expected
     assert {name: before[name] for name in expected} != expected
@@ -214,18 +217,21 @@ COMPLETION_KEYS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("key", COMPLETION_KEYS)
-async def test_a_key_changes_what_a_completion_asks_for(key: str) -> None:
+async def test_a_setting_changes_the_request_of_a_completion(key: str) -> None:
     value, name = COMPLETION_KEYS[key]
-    before, after = await observe_completion(Config()), await observe_completion(changed(key, value))
+    before, after = await observe_completion(Config()), await observe_completion(change_setting(key, value))
     assert 0 < after[name] <= value < before[name]
 
 
 async def test_few_lines_are_shown_when_few_are_allowed() -> None:
-    before, after = await observe_completion(Config()), await observe_completion(changed("completion.max_lines", 2))
+    before, after = (
+        await observe_completion(Config()),
+        await observe_completion(change_setting("completion.max_lines", 2)),
+    )
     assert (before["lines"], after["lines"]) == (8, 2)
 
 
-def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
+def test_every_setting_of_the_schema_has_a_test_of_its_effect() -> None:
     # the third: tests/harness/test_edit_verbs.py
     # tests/verify/test_suite_check.py, test_types_check.py and test_review_check.py
     in_verify = {"verification.test", "verification.type_check", "verification.diff_review"}

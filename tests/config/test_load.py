@@ -38,47 +38,47 @@ CHANGED: dict[str, Any] = {
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder; the project's is `tmp_path`."""
+    """Return the folder of the user; the folder of the project is `tmp_path`."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("LSP_HARNESS_HOME", str(folder))
     return folder
 
 
-def toml(key: str, value: Any) -> str:
+def setting_as_toml(key: str, value: Any) -> str:
     table, name = key.split(".")
     return f"[{table}]\n{name} = {json.dumps(value)}\n"
 
 
-def value_of(config: Config, key: str) -> Any:
+def read_setting(config: Config, key: str) -> Any:
     table, name = key.split(".")
     return getattr(getattr(config, table), name)
 
 
-def env(key: str, value: Any) -> dict[str, str]:
+def setting_as_environment(key: str, value: Any) -> dict[str, str]:
     table, name = key.upper().split(".")
     return {f"LSP_HARNESS_{table}__{name}": str(value)}
 
 
-def test_all_eighteen_keys_are_read_and_the_defaults_are_others() -> None:
+def test_the_test_sets_all_eighteen_keys_to_values_that_are_no_defaults() -> None:
     assert len(CHANGED) == 18
-    assert all(value_of(Config(), key) != value for key, value in CHANGED.items())
-    assert all(type(value_of(Config(), key)) is type(value) for key, value in CHANGED.items())
+    assert all(read_setting(Config(), key) != value for key, value in CHANGED.items())
+    assert all(type(read_setting(Config(), key)) is type(value) for key, value in CHANGED.items())
 
 
 @pytest.mark.parametrize("key", CHANGED)
 @pytest.mark.parametrize("name", ["home/config.toml", "lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"])
 def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: str) -> None:
-    (tmp_path / name).write_text(toml(key, CHANGED[key]))
+    (tmp_path / name).write_text(setting_as_toml(key, CHANGED[key]))
     expected, _ = apply_editor_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
     assert load(tmp_path, {}) == (expected, [])
-    assert value_of(expected, key) == CHANGED[key]
+    assert read_setting(expected, key) == CHANGED[key]
 
 
 @pytest.mark.parametrize("key", CHANGED)
 def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_path: Path, key: str) -> None:
-    from_env, problems = load(tmp_path, env(key, CHANGED[key]))
-    assert (value_of(from_env, key), problems) == (CHANGED[key], [])
+    from_env, problems = load(tmp_path, setting_as_environment(key, CHANGED[key]))
+    assert (read_setting(from_env, key), problems) == (CHANGED[key], [])
     table, name = key.split(".")
     from_editor, complaints = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
     assert (from_editor, complaints) == (from_env, [])
@@ -98,38 +98,40 @@ def test_a_setting_with_words_may_be_true_or_false(
 ) -> None:
     table, name = key.split(".")
     base, _ = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
-    (tmp_path / "localcode.toml").write_text(toml(key, value))
+    (tmp_path / "localcode.toml").write_text(setting_as_toml(key, value))
     config, problems = load(tmp_path, {})
-    assert (value_of(config, key), problems) == (word, [])
-    assert value_of(load(tmp_path, env(key, value))[0], key) == word
-    assert value_of(apply_editor_settings(base, {table: {name: value}})[0], key) == word
+    assert (read_setting(config, key), problems) == (word, [])
+    assert read_setting(load(tmp_path, setting_as_environment(key, value))[0], key) == word
+    assert read_setting(apply_editor_settings(base, {table: {name: value}})[0], key) == word
 
 
-def test_a_word_that_a_setting_does_not_know_is_refused_with_those_it_knows(home: Path, tmp_path: Path) -> None:
+def test_an_unknown_word_is_refused_with_the_list_of_known_words(home: Path, tmp_path: Path) -> None:
     (tmp_path / "lsp-harness.toml").write_text('[verification]\ntype_check = "maybe"\n')
     message = "verification.type_check must be one of off, on, auto, names, or true or false, not 'maybe'"
     assert load(tmp_path, {}) == (Config(), [Problem(message, tmp_path / "lsp-harness.toml", 1)])
 
 
-def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_path: Path) -> None:
+def test_the_strongest_layer_with_a_key_wins(home: Path, tmp_path: Path) -> None:
     layers = ["home/config.toml", "localcode.toml", "lsp-harness.local.toml"]
     for strength, name in enumerate(layers, 1):
-        (tmp_path / name).write_text(toml("generation.candidates", strength))
+        (tmp_path / name).write_text(setting_as_toml("generation.candidates", strength))
         assert load(tmp_path, {})[0].generation.candidates == strength
-    assert load(tmp_path, env("generation.candidates", 4))[0].generation.candidates == 4
-    base, _ = load(tmp_path, env("generation.candidates", 4))
+    assert load(tmp_path, setting_as_environment("generation.candidates", 4))[0].generation.candidates == 4
+    base, _ = load(tmp_path, setting_as_environment("generation.candidates", 4))
     assert apply_editor_settings(base, {"generation": {"candidates": 5}})[0].generation.candidates == 5
     assert load(None, {})[0].generation.candidates == 1
 
 
-def test_the_newer_name_of_the_project_s_file_is_read_instead_of_the_older(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "localcode.toml").write_text(toml("generation.candidates", 2) + toml("model.path", "older"))
-    (tmp_path / "lsp-harness.toml").write_text(toml("generation.candidates", 3))
+def test_the_newer_name_of_the_project_file_is_preferred(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "localcode.toml").write_text(
+        setting_as_toml("generation.candidates", 2) + setting_as_toml("model.path", "older")
+    )
+    (tmp_path / "lsp-harness.toml").write_text(setting_as_toml("generation.candidates", 3))
     config, _ = load(tmp_path, {})
     assert (config.generation.candidates, config.model.path) == (3, Config().model.path)
 
 
-def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Path) -> None:
+def test_each_key_is_read_from_its_strongest_layer(home: Path, tmp_path: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 2\ntemperature = 1\n")
     (tmp_path / "lsp-harness.toml").write_text("[generation]\ncandidates = 3\n[verification]\nlint = false\n")
     config, problems = load(tmp_path, {"LSP_HARNESS_VERIFICATION__LINT": "yes"})
@@ -157,7 +159,7 @@ def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Pa
         ("\n[engine]\nscript = 'x'\n", "[engine] may only be set in ", 1),
     ],
 )
-def test_a_setting_that_is_not_understood_is_a_problem_at_its_line(
+def test_an_invalid_setting_is_a_problem_with_its_line(
     home: Path, tmp_path: Path, text: str, message: str, line: int
 ) -> None:
     file = tmp_path / "lsp-harness.toml"
@@ -170,7 +172,7 @@ def test_a_setting_that_is_not_understood_is_a_problem_at_its_line(
     assert config.engine == Config().engine
 
 
-def test_a_broken_layer_does_not_hide_the_others(home: Path, tmp_path: Path) -> None:
+def test_an_invalid_layer_does_not_hide_the_other_layers(home: Path, tmp_path: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 2\n")
     (tmp_path / "lsp-harness.toml").write_text("[generation]\nnonsense = 1\nmax_retries = 1\n")
     (tmp_path / "lsp-harness.local.toml").write_bytes(b"\xff")
@@ -182,7 +184,7 @@ def test_a_broken_layer_does_not_hide_the_others(home: Path, tmp_path: Path) -> 
     ]
 
 
-def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: Path) -> None:
+def test_a_project_cannot_choose_the_engine_process(home: Path, tmp_path: Path) -> None:
     for name in ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"):
         file = tmp_path / name
         file.write_text("[engine]\nurl = '/tmp/evil.sock'\nscript = 'evil.json'\n")
@@ -198,7 +200,7 @@ def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
-def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_and_keys(home: Path, key: str) -> None:
+def test_an_editor_with_workspace_settings_cannot_name_servers_and_keys(home: Path, key: str) -> None:
     base, _ = load(None, {f"LSP_HARNESS_ENGINE__{key.upper()}": "mine"})
     config, problems = apply_editor_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
     assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
@@ -207,9 +209,7 @@ def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_a
 
 
 @pytest.mark.parametrize("key", ["model.path", "index.embedding_model"])
-def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says_so(
-    home: Path, tmp_path: Path, key: str
-) -> None:
+def test_a_model_file_in_the_project_is_loaded_only_if_the_user_allows_it(home: Path, tmp_path: Path, key: str) -> None:
     project, elsewhere = tmp_path / "project", tmp_path / "models"
     for folder in (project, elsewhere):
         folder.mkdir()
@@ -222,19 +222,19 @@ def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says
     for path in [*theirs, f"{elsewhere}/a.gguf", "qwen2.5-coder-1.5b-instruct"]:
         brought = path in theirs
         refused = f"{key}: {path} is a file in the project, which is not trusted; set it in "
-        (project / "lsp-harness.toml").write_text(toml(key, path))
+        (project / "lsp-harness.toml").write_text(setting_as_toml(key, path))
         config, problems = load(project, {})
-        assert value_of(config, key) == (value_of(Config(), key) if brought else path)
+        assert read_setting(config, key) == (read_setting(Config(), key) if brought else path)
         assert [p.message.startswith(refused) for p in problems] == [True] * brought
         assert apply_editor_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
-        (home / "config.toml").write_text(toml(key, path))
-        assert value_of(load(tmp_path, {})[0], key) == path
+        (home / "config.toml").write_text(setting_as_toml(key, path))
+        assert read_setting(load(tmp_path, {})[0], key) == path
         (home / "config.toml").unlink()
-        assert value_of(load(project, env(key, path))[0], key) == path
+        assert read_setting(load(project, setting_as_environment(key, path))[0], key) == path
     assert apply_editor_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 
-def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Path) -> None:
+def test_an_editor_must_give_the_absolute_path_of_a_model_file(home: Path, tmp_path: Path) -> None:
     # without a folder open it may still have been started in one
     assert apply_editor_settings(Config(), {"model": {"path": "a.gguf"}})[0] == Config()
     assert (
@@ -259,7 +259,7 @@ def test_the_environment_is_read_as_strictly(home: Path, name: str, value: str, 
 
 
 @pytest.mark.parametrize(("word", "value"), [("1", True), ("TRUE", True), ("yes", True), ("0", False), ("No", False)])
-def test_yes_and_no_are_spelled_in_several_ways(home: Path, word: str, value: bool) -> None:
+def test_yes_and_no_can_be_written_in_several_ways(home: Path, word: str, value: bool) -> None:
     assert load(None, {"LSP_HARNESS_VERIFICATION__LINT": word})[0].verification.lint is value
 
 
@@ -279,7 +279,7 @@ keys = st.sampled_from([key for table in tables().values() for key in table]) | 
         max_size=4,
     )
 )
-def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: dict[str, Any]) -> None:
+def test_the_settings_keep_their_types_for_any_values_of_an_editor(given_settings: dict[str, Any]) -> None:
     config, _ = apply_editor_settings(Config(), given_settings)
     for table, known in tables().items():
         for key, (kind, _) in known.items():

@@ -15,7 +15,7 @@ from lsp_harness.errors import ConfigError
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user with nothing set; temporary files are in a folder of the test."""
+    """Return a folder for temporary files of a user without any variable."""
     for name in list(os.environ):
         if name.startswith(("XDG_", "LSP_HARNESS_", "SUDO_")):
             monkeypatch.delenv(name)
@@ -25,11 +25,11 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _temporary(base: Path) -> Path:
+def _temporary_folder(base: Path) -> Path:
     return base / f"lsp-harness-{os.getuid()}"
 
 
-def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_folder_of_the_user_is_used(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base = surroundings / "run"
     base.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
@@ -57,7 +57,7 @@ def _remove_folder(base: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
 @pytest.mark.parametrize("damage", [_give_away, _add_folder_of_another_user, _add_link, _remove_folder])
-def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
+def test_a_foreign_runtime_folder_is_left_alone_and_reported(
     surroundings: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -68,15 +68,15 @@ def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
     damage(base)
     before = sorted(base.rglob("*"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
-    assert paths.runtime_folder() == paths.runtime_folder() == _temporary(surroundings)
+    assert paths.runtime_folder() == paths.runtime_folder() == _temporary_folder(surroundings)
     assert sorted(base.rglob("*")) == before
     [said] = caplog.messages
-    assert f"; {_temporary(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
+    assert f"; {_temporary_folder(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
     assert paths.replacement_message(paths.RUNTIME) == said
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
-def test_without_a_home_nothing_is_made_in_the_current_folder(
+def test_without_a_home_no_folder_is_made_in_the_current_folder(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
 ) -> None:
     monkeypatch.chdir(surroundings)
@@ -90,34 +90,36 @@ def test_without_a_home_nothing_is_made_in_the_current_folder(
 
     monkeypatch.setattr("pwd.getpwuid", nobody)
     if home != "":
-        assert paths.state_folder() == _temporary(surroundings) / "state"
-        assert paths.cache_folder() == _temporary(surroundings) / "cache"
+        assert paths.state_folder() == _temporary_folder(surroundings) / "state"
+        assert paths.cache_folder() == _temporary_folder(surroundings) / "cache"
     assert user_config_file().is_absolute()
-    assert {entry.name for entry in surroundings.iterdir()} <= {_temporary(surroundings).name}
+    assert {entry.name for entry in surroundings.iterdir()} <= {_temporary_folder(surroundings).name}
 
 
 def test_a_folder_that_cannot_be_made_is_replaced(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (surroundings / "home").write_text("no folder")
-    assert paths.state_folder() == _temporary(surroundings) / "state"
+    assert paths.state_folder() == _temporary_folder(surroundings) / "state"
     assert "cannot be made (Not a directory)" in caplog.text
     assert "set XDG_STATE_HOME to a folder of yours" in caplog.text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sudo makes root of a user")
-def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_makes_no_folder_in_the_home_of_the_user_who_called_sudo(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = surroundings / "home"
     home.mkdir()
     os.chown(home, 4242, 4242)
     monkeypatch.setenv("SUDO_UID", "4242")
-    assert paths.cache_folder() == _temporary(surroundings) / "cache"
+    assert paths.cache_folder() == _temporary_folder(surroundings) / "cache"
     assert list(home.iterdir()) == []
     monkeypatch.setenv("SUDO_UID", "4343")
     assert paths.cache_folder() == home / ".cache" / "lsp-harness"
 
 
-def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_says_what_to_do_if_no_folder_can_be_made(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (surroundings / "file").write_text("")
     monkeypatch.setenv("TMPDIR", str(surroundings / "file"))
     monkeypatch.setenv("HOME", str(surroundings / "file"))
@@ -125,12 +127,12 @@ def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monke
         paths.state_folder()
 
 
-def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
+def test_the_runtime_folder_is_replaced_if_our_home_is_no_folder(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (surroundings / "file").write_text("")
     monkeypatch.setenv("LSP_HARNESS_HOME", str(surroundings / "file"))
-    assert paths.runtime_folder() == _temporary(surroundings)
+    assert paths.runtime_folder() == _temporary_folder(surroundings)
     assert "set LSP_HARNESS_HOME to a folder of yours" in caplog.text
 
 
@@ -148,5 +150,5 @@ def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
         (OSError(errno.EISDIR, "Is a directory", "/x/f"), "/x/f is a folder, where a file must be; remove it"),
     ],
 )
-def test_each_reason_why_a_file_is_not_written_has_its_own_remedy(error: OSError, said: str) -> None:
+def test_each_write_error_has_its_own_remedy(error: OSError, said: str) -> None:
     assert paths.describe_write_failure(paths.CACHE, Path("/x"), error).startswith(said)

@@ -29,7 +29,7 @@ def project(home: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_lists_of_all_layers_count_together(home: Path, project: Path) -> None:
+def test_the_lists_of_all_layers_are_combined(home: Path, project: Path) -> None:
     (home / "config.toml").write_text('[permissions]\nallow = ["A"]\ndeny = ["D1"]\n')
     (project / "lsp-harness.toml").write_text('[permissions]\nallow = ["B"]\ndeny = ["D2"]\nask = ["Q"]\n')
     (project / "lsp-harness.local.toml").write_text('[permissions]\nallow = ["C"]\ndeny = ["D3"]\n')
@@ -134,7 +134,7 @@ def test_a_mistake_has_a_place_and_says_that_rules_may_be_missing(
     assert config.missing_rules
 
 
-def test_a_mistake_in_another_table_misses_no_rules(home: Path) -> None:
+def test_a_mistake_in_an_unrelated_table_loses_no_rule(home: Path) -> None:
     (home / "config.toml").write_text("[generation]\ncandidates = 'x'\n[model]\nfoo = 1\n")
     assert load(None, {})[0].missing_rules == ()
 
@@ -165,7 +165,7 @@ def test_tables_in_lists_are_read(home: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "key"), [(table, key) for table, keys in EDITOR_FORBIDDEN_PERMISSIONS.items() for key in sorted(keys)]
 )
-def test_an_editor_whose_settings_a_workspace_can_change_cannot_permit(home: Path, table: str, key: str) -> None:
+def test_an_editor_with_workspace_settings_cannot_allow_actions(home: Path, table: str, key: str) -> None:
     config, [complaint] = apply_editor_settings(Config(), {table: {key: ["x"]}})
     assert config == Config()
     assert complaint.startswith(f"{table}.{key} cannot be set by an editor; set it in ")

@@ -25,10 +25,10 @@ from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_behaviour import observe_fix
 from tests.harness.bench import Bench
-from tests.harness.spoken import opened
+from tests.harness.spoken import open_selection
 from tests.harness.test_edit_verbs import LIKE, MANY
-from tests.harness.tools import settings
-from tests.index.place import Indexed
+from tests.harness.tools import make_settings
+from tests.index.place import IndexedFolder
 
 SOURCE = """\
 [model]
@@ -64,41 +64,41 @@ Observe = Callable[[Config, Path], Awaitable[Any]]
 
 
 async def observe_fixing(config: Config, folder: Path) -> Any:
-    """The requests, the checks and the end of a fix whose candidates are all bad."""
+    """Return the requests, the checks and the end of a fix whose candidates all fail."""
     try:
-        return await observe_fix(settings(config, generation={"repairs": False}), folder)
+        return await observe_fix(make_settings(config, generation={"repairs": False}), folder)
     except pytest.fail.Exception:
         # a candidate passed
         return "fixed"
 
 
 async def observe_engine(config: Config, folder: Path) -> Any:
-    """The arguments of the engine's process that differ between settings."""
+    """Return the arguments of the engine process that depend on settings."""
     argv = EngineSupervisor(config)._argv(folder / "m.gguf", EngineAddress(folder / "s", folder / "l"))
     arguments = parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :]))
     return arguments.n_ctx, arguments.n_gpu_layers, arguments.embedding_model
 
 
 async def observe_model(config: Config, folder: Path) -> Any:
-    """The model that is missing."""
+    """Return the name of the model that is reported as missing."""
     with pytest.raises(ModelMissing) as error:
         resolve_model(config.model.path)
     return error.value.message
 
 
 async def observe_examples(config: Config, folder: Path) -> Any:
-    """The examples in the prompt of an edit."""
-    config = settings(config, context={"related_budget": 0, "few_shot_budget": 900})
-    with closing(Indexed(folder / "indexed", MANY)) as indexed:
+    """Return the examples in the prompt of an edit."""
+    config = make_settings(config, context={"related_budget": 0, "few_shot_budget": 900})
+    with closing(IndexedFolder(folder / "indexed", MANY)) as indexed:
         bench = Bench(folder, Verifier(CheckTools(Ruff())), config, (), index=ReadyIndex(indexed.query))
-        where = opened(bench, LIKE.format("from web import app\n\n", "<|>bill"))
+        where = open_selection(bench, LIKE.format("from web import app\n\n", "<|>bill"))
         prompt = await (await bench.harness.preview()).edit(*where, "return a page")
         await bench.harness.aclose()
     return sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item"))
 
 
 async def observe_index(config: Config, folder: Path) -> Any:
-    """How the index of a folder is kept."""
+    """Return whether and how the index of a folder is kept."""
     kept: list[bool] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FolderIndexes, "keep", lambda self, roots, *, follow: kept.append(follow))
@@ -109,7 +109,7 @@ async def observe_index(config: Config, folder: Path) -> Any:
 
 
 async def observe_checks(config: Config, folder: Path) -> Any:
-    """The checks of an edit where tests can run."""
+    """Return the checks of an edit in a project with tests."""
     tools = CheckTools(Ruff(), suites=cast("SuiteComparison", object()), reviewer=cast("Reviewer", object()))
     return [check.name for check in create_checks(config.verification, CheckContext(tools, task="square it"))]
 
@@ -148,7 +148,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read(folder: Path, key: str = "", value: Any = None, name: str = "localcode.toml") -> Config:
-    """The settings of a project with the file of the first design, in which one key may be changed."""
+    """Return the settings of a project with the file of the first design, with one changed key."""
     lines: list[str] = []
     table = ""
     for line in SOURCE.splitlines():
@@ -163,20 +163,20 @@ def read(folder: Path, key: str = "", value: Any = None, name: str = "localcode.
 
 
 @pytest.mark.parametrize("name", ["localcode.toml", "lsp-harness.toml"])
-def test_the_file_is_read_as_it_stands(folder: Path, name: str) -> None:
+def test_the_file_of_the_first_design_is_read(folder: Path, name: str) -> None:
     config = read(folder, name=name)
     assert (config.model.context_length, config.generation.candidates, config.context.few_shot_examples) == (8192, 5, 3)
     assert (config.verification.lint, config.index.embedding_model) == (True, "nomic-embed-text")
     assert len(ROWS) == 18
 
 
-def test_its_embedding_model_is_the_version_in_the_catalogue() -> None:
+def test_the_embedding_model_of_the_file_is_found_in_the_catalogue() -> None:
     assert card("nomic-embed-text").name == "nomic-embed-text-v1.5"
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("key", ROWS)
-async def test_each_key_changes_what_can_be_observed(folder: Path, key: str) -> None:
+async def test_each_key_has_an_observable_effect(folder: Path, key: str) -> None:
     value, observe = ROWS[key]
     if observe is None:
         table, name = key.split(".")

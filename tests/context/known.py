@@ -7,7 +7,7 @@ from lsp_harness.index.index_query import IndexQuery
 
 
 class EmptyExecutor:
-    """Answers each question with its default."""
+    """An executor that answers each question of the index with its default."""
 
     async def run(self, uri: str, question: Callable[..., Any], default: Any, *, is_slow: bool = False) -> Any:
         return default

@@ -7,18 +7,18 @@ from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs,
 from lsp_harness.context.context_source import InstructionSource
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import PromptBudget
-from tests.context.counting import words
+from tests.context.counting import count_words
 
 
-def inputs(
+def make_inputs(
     code: CodeSelection, workspace: WorkspaceScope, settings: Context | None = None, *, search_text: str = ""
 ) -> InstructionInputs:
-    """Inputs whose tokens are words."""
-    return InstructionInputs(code, PromptBudget(settings or Context()), words, workspace, search_text=search_text)
+    """Return inputs of an instruction in which each word is a token."""
+    return InstructionInputs(code, PromptBudget(settings or Context()), count_words, workspace, search_text=search_text)
 
 
-async def fragments_of(
+async def read_fragments(
     create: type[InstructionSource], read: InstructionInputs, budget: int, quoted: Sequence[Fragment] = ()
 ) -> tuple[Fragment, ...]:
-    """The fragments of a source, which is not asked if it has no tokens."""
+    """Return the fragments of a source. A source without tokens is not asked."""
     return tuple(await create(read).find_fragments(budget, quoted)) if budget > 0 else ()

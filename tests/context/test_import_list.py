@@ -7,8 +7,8 @@ import pytest
 
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.index.query.symbol_lookup import find_exported_names
-from tests.index.place import Indexed
-from tests.syntax.markup import marked
+from tests.index.place import IndexedFolder
+from tests.syntax.markup import parse_marked
 
 FILES = {
     "shop/__init__.py": "",
@@ -33,13 +33,13 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as made:
         yield made
 
 
-def put_in(indexed: Indexed, path: str, text: str) -> str:
-    source = marked(path, text)
+def put_in(indexed: IndexedFolder, path: str, text: str) -> str:
+    source = parse_marked(path, text)
     names = find_import_list(source.tree, source.start)
     if names is None:
         return ""
@@ -120,13 +120,13 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_imports_that_are_put_in(indexed: Indexed, case: str):
+def test_missing_imports_of_a_list_are_proposed(indexed_folder: IndexedFolder, case: str):
     path, text, expected = CASES[case]
-    assert put_in(indexed, path, text) == expected
+    assert put_in(indexed_folder, path, text) == expected
 
 
 def test_a_list_is_read_off_the_text():
-    source = marked("shop/here.py", "from .cart import (\n    Cart,  # the first\n    It<|>\n    total,\n)\n")
+    source = parse_marked("shop/here.py", "from .cart import (\n    Cart,  # the first\n    It<|>\n    total,\n)\n")
     import_list = find_import_list(source.tree, source.start)
     assert import_list is not None
     assert (import_list.module, import_list.before, import_list.after, import_list.typed) == (

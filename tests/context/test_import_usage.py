@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.lookup.required_imports import find_imports
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "shop/__init__.py": "",
@@ -20,8 +20,8 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as made:
         yield made
 
 
@@ -42,17 +42,19 @@ def indexed(tmp_path: Path):
         ("nothing", "here.py", []),
     ],
 )
-async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, imports: list[tuple[str, str, str]]):
-    assert await find_imports(indexed.query, "", path, name, "python") == imports
+async def test_lines_that_bring_a_name_in(
+    indexed_folder: IndexedFolder, name: str, path: str, imports: list[tuple[str, str, str]]
+):
+    assert await find_imports(indexed_folder.query, "", path, name, "python") == imports
 
 
-async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
+async def test_a_script_imports_a_module_by_a_path_relative_to_its_folder(tmp_path: Path):
     files = {
         "src/a.ts": "import { Cart } from './shop/cart';\n",
         "src/till/b.ts": "",
         "c.go": 'package p\n\nimport s "strings"\n',
     }
-    with closing(Indexed(tmp_path, files)) as made:
+    with closing(IndexedFolder(tmp_path, files)) as made:
         known = made.query
         assert await find_imports(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
         assert await find_imports(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]

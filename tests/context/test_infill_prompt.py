@@ -9,20 +9,20 @@ from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
 from lsp_harness.context.window import MAX_LINES
 from lsp_harness.syntax.tree import parse
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import characters, words
+from tests.context.counting import count_characters, count_words
 from tests.support import markup
 
 BUDGET = Completion(prefix_tokens=12, suffix_tokens=6, outline_tokens=30)
 
 
-async def prompt(source: str, *, path: str = "a.py", budget: Completion = BUDGET) -> InfillPrompt:
+async def make_prompt(source: str, *, path: str = "a.py", budget: Completion = BUDGET) -> InfillPrompt:
     src = markup.parse(source, path)
-    return await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, path), budget, words)
+    return await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, path), budget, count_words)
 
 
 async def check(source: str, expected: str, *, path: str = "a.py", budget: Completion = BUDGET) -> None:
     """Compare the prompt as text."""
-    assert (await prompt(source, path=path, budget=budget)).render() == expected
+    assert (await make_prompt(source, path=path, budget=budget)).render() == expected
 
 
 async def test_far_declarations_are_outlined_and_near_lines_shown() -> None:
@@ -67,14 +67,14 @@ def below(x):
 
 
 async def test_declarations_in_the_window_are_not_in_the_outline() -> None:
-    result = await prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
+    result = await make_prompt("import math\n\n\ndef f():\n    return <|>\n", budget=Completion())
     assert result.outline.text == ""
     assert result.prefix.text == "import math\n\n\ndef f():\n    return "
 
 
-async def test_of_an_outline_too_long_imports_and_what_is_near_stay() -> None:
+async def test_a_long_outline_keeps_imports_and_near_declarations() -> None:
     source = "import os\n" + "".join(f"def f{n}(a):\n    x = a\n    return x\n" for n in range(40)) + "y = <|>\n"
-    result = await prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
+    result = await make_prompt(source, budget=Completion(prefix_tokens=4, suffix_tokens=2, outline_tokens=14))
     assert result.outline.text == snapshot("""\
 # a.py
 import os
@@ -85,12 +85,12 @@ def f39(a): ...
     assert result.outline.tokens <= 14
 
 
-async def test_without_a_share_or_a_grammar_there_is_no_outline() -> None:
+async def test_without_a_budget_or_a_grammar_there_is_no_outline() -> None:
     source = "import os\n" * 3 + "x = 1\n" * 40 + "y = <|>\n"
     for budget in (0, 1, 2):
-        result = await prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
+        result = await make_prompt(source, budget=Completion(outline_tokens=budget, prefix_tokens=9))
         assert (result.outline.text, result.outline.tokens) == ("", 0)
-    assert (await prompt(source, path="notes.txt")).outline.text == ""
+    assert (await make_prompt(source, path="notes.txt")).outline.text == ""
 
 
 async def test_an_empty_file_gives_an_empty_prompt() -> None:
@@ -98,7 +98,7 @@ async def test_an_empty_file_gives_an_empty_prompt() -> None:
 
 
 async def test_terminators_are_those_of_the_file() -> None:
-    result = await prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
+    result = await make_prompt("a = 1\r\nb = <|>2\r\nc = 3\r\n")
     assert (result.prefix.text, result.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
 
 
@@ -115,14 +115,14 @@ shares = st.integers(0, 500)
 
 
 @settings(max_examples=60, deadline=None)
-@given(files, st.data(), shares, shares, shares, st.sampled_from([words, characters]))
-async def test_every_part_is_within_its_share_and_no_prompt_is_a_whole_file(
+@given(files, st.data(), shares, shares, shares, st.sampled_from([count_words, count_characters]))
+async def test_every_part_fits_its_share_and_no_prompt_has_a_whole_file(
     text: str, data: st.DataObject, prefix: int, suffix: int, outline: int, count: object
 ) -> None:
     at = data.draw(st.integers(0, len(text)))
     src = markup.parse(text + "\n")
     budget = Completion(prefix_tokens=prefix, suffix_tokens=suffix, outline_tokens=outline)
-    counter = words if count is words else characters
+    counter = count_words if count is count_words else count_characters
     result = await build_infill_prompt(Cursor(src.document, parse(src.document), at, "a.py"), budget, counter)
     for part, share in ((result.prefix, prefix), (result.suffix, suffix), (result.outline, outline)):
         assert (await counter([part.text]))[0] <= part.tokens <= share

@@ -8,21 +8,23 @@ from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words
+from tests.context.counting import count_words
 from tests.support import markup
 
 LONG = "import os\n" + "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(40))
 
 
-async def rungs(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
+async def make_prompt_ladder(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
     src = markup.parse(source)
     return await build_prompt_ladder(
-        Cursor(src.document, parse(src.document), src.cursor, "a.py"), budget or Completion(), least, words
+        Cursor(src.document, parse(src.document), src.cursor, "a.py"), budget or Completion(), least, count_words
     )
 
 
-async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
-    full, half, least = await rungs(LONG + "y = <|>\n" + "z = a + b + c\n" * 30, 80, Completion(prefix_tokens=200))
+async def test_each_shorter_prompt_has_fewer_tokens_around_the_same_place() -> None:
+    full, half, least = await make_prompt_ladder(
+        LONG + "y = <|>\n" + "z = a + b + c\n" * 30, 80, Completion(prefix_tokens=200)
+    )
     assert [bool(prompt.outline.text) for prompt in (full, half, least)] == [True, False, False]
     for longer, shorter in pairwise((full, half, least)):
         assert shorter.tokens < longer.tokens
@@ -36,18 +38,18 @@ async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
     assert least.prefix.text.count("\n") >= 3
 
 
-async def test_the_last_rung_is_never_next_to_nothing() -> None:
-    *_, least = await rungs(LONG + "y = <|>\n", 0)
+async def test_the_shortest_prompt_has_a_minimum_of_tokens() -> None:
+    *_, least = await make_prompt_ladder(LONG + "y = <|>\n", 0)
     assert MIN_PROMPT_TOKENS // 2 < least.tokens <= MIN_PROMPT_TOKENS
 
 
-async def test_a_step_that_saves_nothing_is_no_rung() -> None:
-    assert len(await rungs("x = 1\ny = <|>\n", 50)) == 1
+async def test_a_shorter_prompt_that_saves_no_tokens_is_left_out() -> None:
+    assert len(await make_prompt_ladder("x = 1\ny = <|>\n", 50)) == 1
 
 
-async def test_no_rung_is_longer_than_the_settings_allow() -> None:
+async def test_no_shorter_prompt_exceeds_the_settings() -> None:
     budget = Completion(prefix_tokens=10, suffix_tokens=4, outline_tokens=0)
-    assert max(prompt.tokens for prompt in await rungs(LONG + "y = <|>\n", 500, budget)) <= 14
+    assert max(prompt.tokens for prompt in await make_prompt_ladder(LONG + "y = <|>\n", 500, budget)) <= 14
 
 
 def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:

@@ -7,12 +7,12 @@ import pytest
 from lsp_harness.context.lookup.package_documentation import MAX_LINE_CHARS, describe_package_uses
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    install(make_venv(tmp_path), "requests", "2.32.3", REQUESTS)
     return tmp_path
 
 
@@ -80,7 +80,7 @@ def test_three_names_at_most_and_lines_that_are_not_long(root: Path):
     assert [len(line) for line in lines] == [MAX_LINE_CHARS] * 3
 
 
-def test_of_several_signatures_the_first_is_told_as_such(root: Path):
+def test_the_first_of_several_signatures_is_marked_as_the_first(root: Path):
     stub = "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\n"
     install(root / SITE, "Two-Ways", "1", {"ways.pyi": stub, "ways.py": "def f(a): ...\n"})
     assert describe(root, "import ways\n", "ways.f()") == [
@@ -98,7 +98,7 @@ def test_of_several_signatures_the_first_is_told_as_such(root: Path):
         ("const all = require('pad');\n", "all.pad(1)"),
     ],
 )
-def test_scripts(root: Path, before: str, part: str):
+def test_javascript_and_typescript_imports_lead_to_documentation(root: Path, before: str, part: str):
     write(
         root,
         {

@@ -12,16 +12,16 @@ from lsp_harness.context.sources.package_signature_source import PackageSignatur
 from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.context.counting import count_words as count
+from tests.context.source_call import read_fragments
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    site = venv(tmp_path)
+    site = make_venv(tmp_path)
     install(site, "requests", "2.32.3", REQUESTS)
     install(site, "web", "1.0", {"web.py": 'def serve(port: int = 80) -> None:\n    """Serves. For ever."""\n'})
     return tmp_path
@@ -30,19 +30,21 @@ def root(tmp_path: Path) -> Path:
 async def find_signatures(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.from_text((root / "a.py").as_uri(), code % body)
     start = document.data.index(b"def load")
-    return await signatures(root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget)
+    return await find_signature_fragments(
+        root, CodeSelection(document, None, Span(start, len(document.data)), "a.py"), budget
+    )
 
 
-async def signatures(root: Path, code: CodeSelection, budget: int):
+async def find_signature_fragments(root: Path, code: CodeSelection, budget: int):
     packages = PackageScope(InstalledPackages({}), root, root / "a.py")
     read = InstructionInputs(code, PromptBudget(Context()), count, packages=packages)
-    return await fragments_of(PackageSignatureSource, read, budget)
+    return await read_fragments(PackageSignatureSource, read, budget)
 
 
 GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
 
 
-async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
+async def test_a_fragment_has_a_signature_and_a_sentence_by_package_and_version(root: Path):
     body = "web.serve(requests.get(url).status)\n    return os.path.join(url, requests.utils.quote(url))"
     fragments = await find_signatures(root, body)
     assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
@@ -55,12 +57,12 @@ async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
     ]
 
 
-async def test_names_that_a_package_has_not_are_said_as_well(root: Path):
+async def test_missing_names_of_a_package_are_listed(root: Path):
     [fragment] = await find_signatures(root, "return requests.fetch(url)")
     assert fragment.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
 
 
-async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
+async def test_sentences_are_left_out_before_names_and_no_line_is_cut(root: Path):
     body = "return requests.get(url), requests.Session(3), web.serve()"
     complete = await find_signatures(root, body)
     assert [len(fragment.text.splitlines()) for fragment in complete] == [3, 2]
@@ -83,15 +85,15 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
     assert await find_signatures(root, body, cost) == complete
 
 
-async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
+async def test_the_language_itself_and_unused_packages_give_no_fragment(root: Path):
     assert await find_signatures(root, "return os.path.join(url)") == ()
     document = Document.from_text((root / "a.py").as_uri(), CODE % "return requests.get(url)")
     code = CodeSelection(document, None, Span(0, document.data.index(b"def load")), "a.py")
-    assert await signatures(root, code, 100) == ()
+    assert await find_signature_fragments(root, code, 100) == ()
 
 
 async def test_a_line_with_a_secret_is_left_out(root: Path):
-    site = venv(root)
+    site = make_venv(root)
     token = "sk-proj-" + "a1B2" * 12
     write(site, {"web.py": f'def serve(port: int = 80):\n    """Takes {token}."""\n\n\ndef stop(): ...\n'})
     fragments = await find_signatures(root, "web.serve(1)\n    web.stop()")
@@ -112,11 +114,11 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
         ("VERSION: str", "VERSION: str"),
     ],
 )
-def test_of_a_long_signature_the_names_are_left(called: str, names: str):
+def test_a_long_signature_is_shortened_to_its_names(called: str, names: str):
     assert shorten_signature(called) == names
 
 
-async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_only_a_limited_number_of_names_is_looked_up(root: Path, monkeypatch: pytest.MonkeyPatch):
     write(root / SITE, {"web.py": "".join(f"def call_{n}(): ...\n\n\n" for n in range(20))})
     looked: list[str] = []
     documented = InstalledPackages.find_documentation
@@ -131,7 +133,7 @@ async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, mon
     assert fragment.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
-async def test_signatures_that_are_too_long_are_told_by_names_or_not_at_all(root: Path):
+async def test_signatures_that_are_too_long_are_shortened_to_names_or_left_out(root: Path):
     many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
     extra = ", ".join(f"parameter_{n}" for n in range(40))
     write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({extra}): ...\n"})

@@ -1,4 +1,4 @@
-"""Examples of such code in the project, in the prompt of an instruction."""
+"""Tests of examples from the project in the prompt of an instruction."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -12,11 +12,11 @@ from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt
 from lsp_harness.context.sources.index_sources import ProjectExampleSource
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
-from tests.index.place import Indexed
+from tests.context.counting import count_words as count
+from tests.context.source_call import make_inputs, read_fragments
+from tests.index.place import IndexedFolder
 from tests.index.test_code_patterns import FILES
-from tests.syntax.markup import Source, marked
+from tests.syntax.markup import Source, parse_marked
 
 HANDLER = """\
 from db import connect
@@ -32,34 +32,36 @@ TEXT = HANDLER.replace("<|>", "")
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
+def indexed_folder(tmp_path: Path):
     files = FILES | {"api/orders.py": TEXT, "db.py": "def connect(it): ...\n"}
-    with closing(Indexed(tmp_path, files)) as index:
+    with closing(IndexedFolder(tmp_path, files)) as index:
         yield index
 
 
-async def find_examples(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
-    return await examples_of(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
+async def find_examples(
+    indexed: IndexedFolder, source: Source, budget: int = 1000, most: int = 1
+) -> tuple[Fragment, ...]:
+    return await find_example_fragments(indexed, source, Span(source.start, source.end), "api/orders.py", budget, most)
 
 
-async def examples_of(
-    indexed: Indexed, source: Source, span: Span, path: str, budget: int, most: int
+async def find_example_fragments(
+    indexed: IndexedFolder, source: Source, span: Span, path: str, budget: int, most: int
 ) -> tuple[Fragment, ...]:
     code = CodeSelection(source.tree.document, source.tree, span, path)
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(ProjectExampleSource, inputs(code, scope, Context(few_shot_examples=most)), budget)
+    return await read_fragments(ProjectExampleSource, make_inputs(code, scope, Context(few_shot_examples=most)), budget)
 
 
-async def build_prompt(indexed: Indexed, budget: Context) -> InstructionPrompt:
-    source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
+async def build_prompt(indexed: IndexedFolder, budget: Context) -> InstructionPrompt:
+    source, task = parse_marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     code = CodeSelection(source.tree.document, source.tree, span, "api/orders.py")
-    read = inputs(code, WorkspaceScope(indexed.query), budget)
+    read = make_inputs(code, WorkspaceScope(indexed.query), budget)
     return await build_instruction_prompt(read, system="You edit.", task=task)
 
 
-async def test_a_handler_is_shown_another(indexed: Indexed):
-    [example] = await find_examples(indexed, marked("api/orders.py", HANDLER))
+async def test_a_handler_is_shown_another(indexed_folder: IndexedFolder):
+    [example] = await find_examples(indexed_folder, parse_marked("api/orders.py", HANDLER))
     assert (example.origin, example.reason) == (
         "api/users.py",
         "is a pattern here: functions decorated with app.get, app.post",
@@ -68,42 +70,45 @@ async def test_a_handler_is_shown_another(indexed: Indexed):
     assert example.text.endswith("    return UserOut.of(user)\n")
 
 
-async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
-    source = marked("api/orders.py", HANDLER)
-    complete = {example.text for example in await find_examples(indexed, source, most=9)}
+async def test_no_budget_is_passed_and_examples_stay_whole(indexed_folder: IndexedFolder):
+    source = parse_marked("api/orders.py", HANDLER)
+    complete = {example.text for example in await find_examples(indexed_folder, source, most=9)}
     assert len(complete) == 5
     for most in range(5):
         for budget in range(0, 90, 3):
-            examples = await find_examples(indexed, source, budget, most)
+            examples = await find_examples(indexed_folder, source, budget, most)
             assert len(examples) <= most
             assert sum(example.tokens for example in examples) <= budget
             assert [example.tokens for example in examples] == await count([example.text for example in examples])
             assert {example.text for example in examples} <= complete
 
 
-async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
-    source = marked("api/orders.py", HANDLER)
-    [most_similar] = await find_examples(indexed, source)
-    [other] = await find_examples(indexed, source, most_similar.tokens - 1)
+async def test_the_most_similar_example_that_fits_is_shown(indexed_folder: IndexedFolder):
+    source = parse_marked("api/orders.py", HANDLER)
+    [most_similar] = await find_examples(indexed_folder, source)
+    [other] = await find_examples(indexed_folder, source, most_similar.tokens - 1)
     assert other.text != most_similar.text
 
 
-async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
+async def test_a_selection_inside_of_a_declaration_finds_the_same_examples(indexed_folder: IndexedFolder):
     body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
-    assert await find_examples(indexed, marked("api/orders.py", body)) == await find_examples(
-        indexed, marked("api/orders.py", HANDLER)
+    assert await find_examples(indexed_folder, parse_marked("api/orders.py", body)) == await find_examples(
+        indexed_folder, parse_marked("api/orders.py", HANDLER)
     )
-    assert await find_examples(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+    assert (
+        await find_examples(indexed_folder, parse_marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>"))
+        == ()
+    )
 
 
-async def test_code_that_is_edited_together_is_no_example_of_itself(indexed: Indexed):
-    source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
-    examples = await examples_of(indexed, source, Span(0, source.end), "api/users.py", 1000, 9)
+async def test_code_that_is_edited_together_is_no_example_of_itself(indexed_folder: IndexedFolder):
+    source = parse_marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
+    examples = await find_example_fragments(indexed_folder, source, Span(0, source.end), "api/users.py", 1000, 9)
     assert {example.origin for example in examples} <= {"api/items.py", "api/orders.py"}
 
 
-async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
-    full = await build_prompt(indexed, Context())
+async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(indexed_folder: IndexedFolder):
+    full = await build_prompt(indexed_folder, Context())
     reasons = [fragment.reason.partition(":")[0] for fragment in full.fragments]
     shown = ["imports that it uses", "defines what is used here"]
     assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
@@ -113,18 +118,18 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
     [example], [code] = full.find("examples"), full.find("code")
     needed = code.tokens + total_tokens(full.find("related"))
     for budget in range(code.tokens, needed + example.tokens + 1):
-        prompt = await build_prompt(indexed, Context(code_budget=budget))
+        prompt = await build_prompt(indexed_folder, Context(code_budget=budget))
         assert sum(total_tokens(prompt.find(name)) for name in ("examples", "related", "code")) <= budget
-        without = await build_prompt(indexed, Context(code_budget=budget, few_shot_examples=0))
+        without = await build_prompt(indexed_folder, Context(code_budget=budget, few_shot_examples=0))
         assert prompt.find("related") == without.find("related")
-    assert await build_prompt(indexed, Context(code_budget=needed + example.tokens)) == full
+    assert await build_prompt(indexed_folder, Context(code_budget=needed + example.tokens)) == full
 
 
 @pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
-async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
-    full = await build_prompt(indexed, Context())
+async def test_the_settings_can_leave_the_examples_out(indexed_folder: IndexedFolder, budget: Context):
+    full = await build_prompt(indexed_folder, Context())
     assert full.find("examples")
-    prompt = await build_prompt(indexed, budget)
+    prompt = await build_prompt(indexed_folder, budget)
     assert prompt.find("examples") == ()
     assert "How such code" not in prompt.messages[1][1]
     assert prompt == replace(full, sections=tuple(section for section in full.sections if section.name != "examples"))

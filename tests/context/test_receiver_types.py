@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.definition_lines import find_receiver_types, read_declared_types
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "core.py": (
@@ -25,8 +25,8 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as made:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as made:
         yield made
 
 
@@ -44,7 +44,7 @@ def indexed(tmp_path: Path):
         ("context: Other", "text", []),
     ],
 )
-def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
+def test_declared_types_are_read_from_the_text(text: str, name: str, expected: list[str]):
     assert read_declared_types(text, name) == expected
 
 
@@ -62,8 +62,10 @@ def test_types_as_they_are_written(text: str, name: str, expected: list[str]):
         ("", "os.path", []),
     ],
 )
-def test_types_of_other_files(indexed: Indexed, text: str, name: str, expected: list[str]):
-    receiver_types = find_receiver_types(indexed.view, "here.py", "python", text, [name])
+def test_the_type_of_a_receiver_is_found_in_other_files(
+    indexed_folder: IndexedFolder, text: str, name: str, expected: list[str]
+):
+    receiver_types = find_receiver_types(indexed_folder.view, "here.py", "python", text, [name])
     assert sorted({receiver_type.name for receiver_type in receiver_types}) == expected
 
 

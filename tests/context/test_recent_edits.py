@@ -16,8 +16,8 @@ CART = "def total(cart, rate):\n    amount = cart.total()\n    return convert(am
 HERE = "def owed(cart, rate):\n    amount = cart.owed()\n"
 
 
-class Texts(dict[str, Document]):
-    """Open texts by URI, and what is known of them."""
+class OpenTexts(dict[str, Document]):
+    """The open texts by URI, and the recorded edits of them."""
 
     def __init__(self) -> None:
         self.recent = RecentEdits(self.get, lambda uri, path: "kept" if path == ".env" else "")
@@ -34,14 +34,14 @@ class Texts(dict[str, Document]):
 
 
 @pytest.fixture
-def texts() -> Texts:
-    texts = Texts()
+def texts() -> OpenTexts:
+    texts = OpenTexts()
     texts.open("cart.py", CART)
     texts.open("here.py", HERE)
     return texts
 
 
-def test_an_edit_elsewhere_is_like_the_text_that_is_written_here(texts: Texts):
+def test_an_edit_elsewhere_is_like_the_text_that_is_written_here(texts: OpenTexts):
     here = texts["file:///here.py"]
     assert texts.pieces(here) == []
     texts.edited("cart.py", 1)
@@ -51,7 +51,7 @@ def test_an_edit_elsewhere_is_like_the_text_that_is_written_here(texts: Texts):
     assert "kind" in texts.pieces(here)[0][1]
 
 
-def test_unrelated_edits_and_copies_are_left_out(texts: Texts):
+def test_unrelated_edits_and_copies_are_left_out(texts: OpenTexts):
     texts.open("other.py", "import logging\nlog = logging.getLogger()\n")
     texts.open("copy.py", HERE)
     for path in ("other.py", "copy.py", "gone.py"):
@@ -59,7 +59,7 @@ def test_unrelated_edits_and_copies_are_left_out(texts: Texts):
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
+def test_the_most_similar_and_then_the_most_recent_place_comes_first(texts: OpenTexts):
     texts.open("less.py", "def total(cart):\n    pass\n")
     texts.open("same.py", CART)
     for path in ("less.py", "same.py", "cart.py"):
@@ -67,7 +67,7 @@ def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
     assert [path for path, _ in texts.pieces(texts["file:///here.py"])] == ["cart.py", "same.py", "less.py"]
 
 
-def test_of_the_same_file_only_what_is_far(texts: Texts):
+def test_edits_near_the_cursor_in_the_same_file_are_left_out(texts: OpenTexts):
     here = texts.open("here.py", CART + "# more\n" * (PROMPT_RADIUS_LINES + 10) + HERE)
     last = len(here.line_starts) - 2
     texts.edited("here.py", 1)
@@ -76,7 +76,7 @@ def test_of_the_same_file_only_what_is_far(texts: Texts):
     assert (path, text.split("\n")[0]) == ("here.py", "def total(cart, rate):")
 
 
-def test_a_place_moves_with_the_lines_above_it(texts: Texts):
+def test_a_place_moves_with_the_lines_above_it(texts: OpenTexts):
     body = "".join(f"    step_{n}(cart)\n" for n in range(40))
     texts.open("long.py", f"def run(cart):\n{body}{CART}")
     texts.edited("long.py", 42)
@@ -85,7 +85,7 @@ def test_a_place_moves_with_the_lines_above_it(texts: Texts):
     assert "convert(amount, rate)" in dict(texts.pieces(texts["file:///here.py"]))["long.py"]
 
 
-def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
+def test_viewing_an_edited_place_does_not_make_it_unedited(texts: OpenTexts):
     texts.edited("cart.py", 1)
     texts.recent.record_view("file:///cart.py", "cart.py", 2)
     [piece] = texts.recent.find_pieces(texts["file:///here.py"], 1)
@@ -95,7 +95,7 @@ def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
     assert [piece.is_edited for piece in texts.recent.find_pieces(texts["file:///here.py"], 1)] == [False, True]
 
 
-def test_a_closed_text_is_known_for_a_while(texts: Texts):
+def test_a_closed_text_is_known_for_a_while(texts: OpenTexts):
     texts.edited("cart.py", 1)
     texts.recent.record_close(texts.pop("file:///cart.py"))
     assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
@@ -105,14 +105,14 @@ def test_a_closed_text_is_known_for_a_while(texts: Texts):
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_no_more_places_than_are_kept(texts: Texts):
+def test_the_number_of_remembered_places_is_limited(texts: OpenTexts):
     texts.edited("cart.py", 1)
     for n in range(MAX_PLACES):
         texts.edited(f"{n}.py", RADIUS_LINES)
     assert texts.pieces(texts["file:///here.py"]) == []
 
 
-def test_secrets_and_files_kept_from_the_model_are_not_read(texts: Texts):
+def test_secrets_and_private_files_are_not_read(texts: OpenTexts):
     texts.open(".env", CART)
     texts.open("cart.py", CART.replace("    amount", f"    key = '{TOKEN}'\n    amount"))
     for path in (".env", "cart.py"):

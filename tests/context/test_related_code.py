@@ -14,10 +14,10 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.index_view import IndexView, T
 from lsp_harness.index.query.declaration_uses import find_uses
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
-from tests.index.place import Indexed
-from tests.syntax.markup import Source, marked, tree_of
+from tests.context.counting import count_words as count
+from tests.context.source_call import make_inputs, read_fragments
+from tests.index.place import IndexedFolder
+from tests.syntax.markup import Source, parse_marked, parse_tree
 
 SHOP = """\
 import json
@@ -60,20 +60,20 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as index:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as index:
         yield index
 
 
-async def find_related(indexed: Indexed, source: Source, budget: int = 1000):
+async def find_related(indexed: IndexedFolder, source: Source, budget: int = 1000):
     tree = source.tree
     code = CodeSelection(tree.document, tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(RelatedCodeSource, inputs(code, scope), budget)
+    return await read_fragments(RelatedCodeSource, make_inputs(code, scope), budget)
 
 
-async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
-    fragments = await find_related(indexed, marked("shop/till.py", SHOP))
+async def test_imports_signatures_and_uses_of_a_method(indexed_folder: IndexedFolder):
+    fragments = await find_related(indexed_folder, parse_marked("shop/till.py", SHOP))
     assert [(fragment.origin, fragment.reason) for fragment in fragments] == [
         ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
@@ -89,35 +89,35 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
     assert use == "# app.py:6, in main(cart)\nprint(till.total(cart))\n"
 
 
-async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
-    source = marked("shop/till.py", SHOP)
-    complete = await find_related(indexed, source)
+async def test_no_budget_is_passed_and_lines_stay_whole(indexed_folder: IndexedFolder):
+    source = parse_marked("shop/till.py", SHOP)
+    complete = await find_related(indexed_folder, source)
     lines = {line for fragment in complete for line in fragment.text.splitlines()}
     cost = sum(fragment.tokens for fragment in complete)
     for budget in range(cost + 1):
-        fragments = await find_related(indexed, source, budget)
+        fragments = await find_related(indexed_folder, source, budget)
         assert sum(fragment.tokens for fragment in fragments) <= budget
         assert [fragment.tokens for fragment in fragments] == await count([fragment.text for fragment in fragments])
         assert {line for fragment in fragments for line in fragment.text.splitlines()} <= lines
-    assert await find_related(indexed, source, 0) == ()
+    assert await find_related(indexed_folder, source, 0) == ()
 
 
-async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
+async def test_a_line_with_a_secret_is_not_related(indexed_folder: IndexedFolder):
     text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
-    fragments = await find_related(indexed, marked("shop/till.py", text))
+    fragments = await find_related(indexed_folder, parse_marked("shop/till.py", text))
     assert "sk-proj" not in "".join(fragment.text for fragment in fragments)
     assert "def open" in "".join(fragment.text for fragment in fragments)
 
 
-def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
-    symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
+def test_uses_are_searched_in_files_that_import_the_declaration(indexed_folder: IndexedFolder):
+    symbol = indexed_folder.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
-    assert [(use.path, use.is_in_test) for use in find_uses(indexed.view, symbol)] == [
+    assert [(use.path, use.is_in_test) for use in find_uses(indexed_folder.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
-    assert indexed.view.symbols.find_symbol("shop/till.py", "Till.nothing") is None
-    assert indexed.view.symbols.find_symbol("nowhere.py", "Till") is None
+    assert indexed_folder.view.symbols.find_symbol("shop/till.py", "Till.nothing") is None
+    assert indexed_folder.view.symbols.find_symbol("nowhere.py", "Till") is None
 
 
 CALLED = {
@@ -132,7 +132,7 @@ CALLED = {
 
 
 def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
-    with closing(Indexed(tmp_path, CALLED)) as indexed:
+    with closing(IndexedFolder(tmp_path, CALLED)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         lines_by_use = {f"{use.path} {use.enclosing}": use.line for use in find_uses(indexed.view, symbol)}
@@ -142,7 +142,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
             **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
         }
     again = {path: text for path, text in CALLED.items() if "more" not in path}
-    with closing(Indexed(tmp_path / "again", again)) as indexed:
+    with closing(IndexedFolder(tmp_path / "again", again)) as indexed:
         symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         assert [(use.path, use.line) for use in find_uses(indexed.view, symbol)] == [
@@ -166,11 +166,11 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     ],
 )
 def test_the_imports_that_some_code_needs(path: str, source: str, expected: list[str]):
-    parsed = marked(path, source)
+    parsed = parse_marked(path, source)
     assert find_required_imports(parsed.tree, Span(parsed.start, parsed.end)) == expected
 
 
-async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
+async def test_files_are_parsed_where_no_completion_waits(indexed_folder: IndexedFolder):
     are_slow = list[bool]()
 
     class Executor(DirectExecutor):
@@ -178,31 +178,31 @@ async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
             are_slow.append(is_slow)
             return await super().run(uri, question, default)
 
-    source = marked("shop/till.py", SHOP)
+    source = parse_marked("shop/till.py", SHOP)
     tree, span = source.tree, Span(source.start, source.end)
     code = CodeSelection(tree.document, tree, span, "shop/till.py")
-    assert await fragments_of(
-        RelatedCodeSource, inputs(code, WorkspaceScope(IndexQuery(Executor(indexed.reader)))), 1000
+    assert await read_fragments(
+        RelatedCodeSource, make_inputs(code, WorkspaceScope(IndexQuery(Executor(indexed_folder.reader)))), 1000
     )
     assert set(are_slow) == {True}
 
 
-def test_a_declaration_with_what_it_needs_and_nothing_else():
+def test_a_declaration_is_extracted_with_only_what_it_needs():
     text = SHOP.replace("<|>", "")
-    [extract] = extract_declarations(tree_of("shop/till.py", text), "shop/till.py", "price")
+    [extract] = extract_declarations(parse_tree("shop/till.py", text), "shop/till.py", "price")
     assert str(extract) == (
         "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
         "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
     )
-    [method] = extract_declarations(tree_of("a.py", text), "a.py", "Till.open")
+    [method] = extract_declarations(parse_tree("a.py", text), "a.py", "Till.open")
     assert (method.line, method.text) == (12, "    def open(self): ...")
-    assert extract_declarations(tree_of("a.py", text), "a.py", "Nothing") == []
+    assert extract_declarations(parse_tree("a.py", text), "a.py", "Nothing") == []
 
 
-def test_a_declaration_in_broken_code():
+def test_a_declaration_is_extracted_from_broken_code():
     text = (
         "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n"
         "    def f(self) return 1\n\n\ndef x(\n"
     )
-    [extract] = extract_declarations(tree_of("a.py", text), "a.py", "parse")
+    [extract] = extract_declarations(parse_tree("a.py", text), "a.py", "parse")
     assert str(extract) == "import os\n\ndef parse(path):\n    return os.stat(path)"

@@ -18,8 +18,8 @@ from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words as count
-from tests.index.place import Indexed
+from tests.context.counting import count_words as count
+from tests.index.place import IndexedFolder
 
 FILES = {
     "shop/__init__.py": "",
@@ -50,9 +50,9 @@ class Known:
 
 
 class Desk:
-    """One document and what is chosen for places in it."""
+    """A document, and the fragments that are chosen for its places."""
 
-    def __init__(self, indexed: Indexed) -> None:
+    def __init__(self, indexed: IndexedFolder) -> None:
         self.known = Known(indexed.reader)
         self.elsewhere = RepositoryContext(IndexQuery(self.known), count)
         self.choice = RepositoryChoice()
@@ -67,18 +67,18 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path):
-    with closing(Indexed(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
+    with closing(IndexedFolder(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
         yield Desk(indexed)
 
 
-def origins(fragments: tuple[Fragment, ...]) -> list[str]:
+def list_origins(fragments: tuple[Fragment, ...]) -> list[str]:
     """Return the files of the definitions."""
     return [fragment.origin for fragment in fragments if fragment.reason.startswith("defines")]
 
 
 async def test_definitions_come_before_code_that_is_alike(desk: Desk):
     fragments = await desk.at("if not amount")
-    assert origins(fragments) == ["shop/cart.py"]
+    assert list_origins(fragments) == ["shop/cart.py"]
     assert "    def total(self): ..." in fragments[0].text
     others = [fragment for fragment in fragments[1:] if fragment.origin != "here.py"]
     assert others[-1].origin == "other.py"
@@ -95,14 +95,14 @@ async def test_similar_lines_of_the_file_itself_come_after_code_of_other_files(d
 
 
 @pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
-async def test_no_more_than_the_budget(desk: Desk, budget: int):
+async def test_the_repository_context_stays_within_the_budget(desk: Desk, budget: int):
     fragments = await desk.at("if not amount", budget)
     assert sum(fragment.tokens for fragment in fragments) <= budget
     assert await count([fragment.text for fragment in fragments]) == [fragment.tokens for fragment in fragments]
     assert bool(fragments) == (budget >= 4)
 
 
-async def test_typing_near_the_place_changes_nothing(desk: Desk):
+async def test_typing_near_the_place_keeps_the_same_fragments(desk: Desk):
     first = await desk.at("if not amount")
     desk.text = desk.text.replace("        return\n", "        return rounded(\n")
     questions = desk.known.asked
@@ -110,21 +110,21 @@ async def test_typing_near_the_place_changes_nothing(desk: Desk):
     assert desk.known.asked == questions
 
 
-async def test_another_place_is_another_choice(desk: Desk):
+async def test_the_fragments_change_with_the_place(desk: Desk):
     await desk.at("if not amount", 40)
     assert HERE[: HERE.index("def price")].count("\n") > 8 + CHOICE_RADIUS_LINES
-    paths = origins(await desk.at("convert(amount", 40))
+    paths = list_origins(await desk.at("convert(amount", 40))
     assert "shop/money.py" in paths
     assert "shop/cart.py" not in paths
 
 
-async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
+async def test_the_fragments_are_chosen_again_at_rest_if_other_code_is_relevant(desk: Desk):
     first = await desk.at("if not amount", 40)
     assert await desk.at("cart.total()", 40, rests=True) is first
     desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")
-    assert "shop/money.py" not in origins(first)
+    assert "shop/money.py" not in list_origins(first)
     assert await desk.at("rounded(taxed", 40) is first
-    assert "shop/money.py" in origins(await desk.at("rounded(taxed", 40, rests=True))
+    assert "shop/money.py" in list_origins(await desk.at("rounded(taxed", 40, rests=True))
 
 
 async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):
@@ -135,7 +135,7 @@ async def test_a_document_without_a_choice_gets_a_new_one(desk: Desk):
     assert desk.known.asked == 2 * questions
 
 
-async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
+async def test_a_text_in_an_unknown_language_has_no_fragments(desk: Desk):
     document = Document.from_text("file:///x.odd", "a\n", language="odd")
     assert await desk.elsewhere.find_fragments(Cursor(document, None, 1, "x.odd"), 200) == ()
 
@@ -160,7 +160,7 @@ async def test_recent_edits_have_their_share_and_come_last(desk: Desk):
 
 
 @pytest.mark.parametrize("budget", [0, 20, 60, 200])
-async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
+async def test_fragments_with_recent_edits_stay_within_the_budget(desk: Desk, budget: int):
     text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
     recent = RecentEdits(lambda uri: Document.from_text(uri, text), lambda uri, path: "")
     desk.elsewhere = RepositoryContext(IndexQuery(desk.known), count, recent)
@@ -170,7 +170,7 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
     assert sum(fragment.tokens for fragment in fragments) <= budget
 
 
-async def test_an_unsaved_text_counts_as_it_is(desk: Desk):
+async def test_unsaved_text_is_used_instead_of_the_saved_text(desk: Desk):
     text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
     tree = parse(Document.from_text("file:///shop/cart.py", text))
     assert tree

@@ -11,10 +11,10 @@ from lsp_harness.context.fragment import Fragment, total_tokens
 from lsp_harness.context.instruction_prompt import build_instruction_prompt
 from lsp_harness.context.sources.index_sources import SearchResultSource
 from lsp_harness.text.position import Span
-from tests.context.counting import words as count
-from tests.context.source_call import fragments_of, inputs
-from tests.index.place import Indexed
-from tests.syntax.markup import Source, marked
+from tests.context.counting import count_words as count
+from tests.context.source_call import make_inputs, read_fragments
+from tests.index.place import IndexedFolder
+from tests.syntax.markup import Source, parse_marked
 
 TILL = """\
 from shop.money import rounded
@@ -40,8 +40,8 @@ TASK = "add value added tax to the price, as with_vat does"
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as index:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as index:
         yield index
 
 
@@ -50,16 +50,16 @@ def quote(text: str, origin: str) -> Fragment:
 
 
 async def find_results(
-    indexed: Indexed, budget: int = 1000, task: str = TASK, quoted: tuple[Fragment, ...] = ()
+    indexed: IndexedFolder, budget: int = 1000, task: str = TASK, quoted: tuple[Fragment, ...] = ()
 ) -> tuple[Fragment, ...]:
-    source: Source = marked("shop/till.py", TILL)
+    source: Source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
     scope = WorkspaceScope(indexed.query)
-    return await fragments_of(SearchResultSource, inputs(code, scope, search_text=task), budget, quoted)
+    return await read_fragments(SearchResultSource, make_inputs(code, scope, search_text=task), budget, quoted)
 
 
-async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
-    first, *others = await find_results(indexed)
+async def test_code_that_matches_a_task_is_shown_with_its_place(indexed_folder: IndexedFolder):
+    first, *others = await find_results(indexed_folder)
     assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose
     assert {fragment.origin for fragment in others} == {"shop/money.py"} | {
@@ -68,24 +68,25 @@ async def test_code_that_the_words_of_a_task_find_is_shown_with_its_place(indexe
     assert not any("def pay" in fragment.text for fragment in others)
 
 
-async def test_nothing_is_shown_twice(indexed: Indexed):
+async def test_code_that_the_prompt_already_shows_is_not_shown_again(indexed_folder: IndexedFolder):
     for text, origin in (
         ("# shop/tax.py\ndef with_vat(price, rate): ...\n", "shop/tax.py"),
         (f"# shop/tax.py\n{VAT}", "shop/tax.py"),
         (f"# elsewhere.py\n{VAT}", "elsewhere.py"),
     ):
         assert "with_vat" not in "".join(
-            fragment.text for fragment in await find_results(indexed, quoted=(quote(text, origin),))
+            fragment.text for fragment in await find_results(indexed_folder, quoted=(quote(text, origin),))
         )
     # that it is used somewhere does not show it
     used = quote("# shop/tax.py, in total()\nwith_vat(3, 4)\n", "shop/tax.py")
-    assert "def with_vat" in (await find_results(indexed, quoted=(used,)))[0].text
+    assert "def with_vat" in (await find_results(indexed_folder, quoted=(used,)))[0].text
 
 
-async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(indexed: Indexed):
+async def test_without_room_for_the_whole_code_its_signature_is_shown(indexed_folder: IndexedFolder):
     [complete] = await count([f"# shop/tax.py:4\n{VAT}"])
     texts = {
-        budget: [fragment.text for fragment in await find_results(indexed, budget)] for budget in range(complete + 1)
+        budget: [fragment.text for fragment in await find_results(indexed_folder, budget)]
+        for budget in range(complete + 1)
     }
     for budget, quotes in texts.items():
         assert sum(await count(quotes)) <= budget
@@ -96,7 +97,7 @@ async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(index
 
 async def test_a_key_is_not_shown(tmp_path: Path):
     secret = VAT.replace("price * (1", "'sk-" + "a1B2" * 8 + "' * (1")
-    with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "taxes/copy.py": ""})) as other:
+    with closing(IndexedFolder(tmp_path, {**FILES, "shop/tax.py": secret, "taxes/copy.py": ""})) as other:
         assert not any("a1B2" in fragment.text for fragment in await find_results(other))
 
 
@@ -104,14 +105,14 @@ async def test_a_key_is_not_shown(tmp_path: Path):
     ("related_budget", "code_budget", "is_shown"),
     [(384, 1536, True), (384, 12, False), (12, 1536, False), (0, 1536, False)],
 )
-async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
-    indexed: Indexed, related_budget: int, code_budget: int, is_shown: bool
+async def test_search_results_get_the_rest_of_the_budget_for_related_code(
+    indexed_folder: IndexedFolder, related_budget: int, code_budget: int, is_shown: bool
 ):
-    source = marked("shop/till.py", TILL)
+    source = parse_marked("shop/till.py", TILL)
     code = CodeSelection(source.tree.document, source.tree, Span(source.start, source.end), "shop/till.py")
-    scope = WorkspaceScope(indexed.query)
+    scope = WorkspaceScope(indexed_folder.query)
     settings = Context(related_budget=related_budget, code_budget=code_budget)
-    read = inputs(code, scope, settings, search_text=TASK)
+    read = make_inputs(code, scope, settings, search_text=TASK)
     prompt = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
     assert total_tokens(prompt.find("related")) <= related_budget
     assert sum(total_tokens(prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget
@@ -128,7 +129,7 @@ CLASS = "class Tax:\n    '''Value added tax.'''\n\n    def with_vat(self, price)
 @pytest.mark.parametrize(("text", "head"), [(LONG, "def with_vat(price)"), (CLASS, "class Tax")])
 async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signature(tmp_path: Path, text: str, head: str):
     files = {"shop/till.py": FILES["shop/till.py"], "shop/tax.py": text}
-    with closing(Indexed(tmp_path, files)) as other:
+    with closing(IndexedFolder(tmp_path, files)) as other:
         task = "value added tax"
         [complete] = [fragment for fragment in await find_results(other, task=task) if fragment.origin == "shop/tax.py"]
         assert complete.text == f"# shop/tax.py:1\n{text}"
@@ -141,5 +142,5 @@ async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signatur
         assert texts[0].count("\n") == 2
 
 
-async def test_without_words_nothing_is_looked_for(indexed: Indexed):
-    assert await find_results(indexed, task="  ") == ()
+async def test_without_words_no_search_is_made(indexed_folder: IndexedFolder):
+    assert await find_results(indexed_folder, task="  ") == ()

@@ -23,8 +23,8 @@ from lsp_harness.context.source_registry import COMPLETION_SOURCES, INSTRUCTION_
 PAGE = Path(__file__).parents[2] / "docs" / "context.md"
 
 
-class Words(CompletionSource):
-    """Finds as many words as it may, and takes what is left if it is told so."""
+class WordSource(CompletionSource):
+    """A source with a limited number of words, which may take the remaining tokens."""
 
     name, order, reasons = "words", 1, ()
 
@@ -38,22 +38,23 @@ class Words(CompletionSource):
 
 
 async def test_tokens_that_a_source_does_not_use_are_left_for_the_next():
-    first, second = Words(Share(fraction=0.5), 2, limit=10), Words(Share(), 1)
+    first, second = WordSource(Share(fraction=0.5), 2, limit=10), WordSource(Share(), 1)
     shared = await share_tokens([first, second], {TOTAL: 100})
     assert [(source, [one.tokens for one in found]) for source, found in shared] == [(second, [90]), (first, [10])]
 
 
-async def test_a_source_with_a_second_turn_takes_the_rest_and_its_first_fragments_stay_last():
-    first, second = Words(Share(fraction=0.4, takes_rest=True), 1), Words(Share(), 2, limit=30)
+async def test_a_source_with_a_second_turn_takes_the_rest_of_the_tokens():
+    first, second = WordSource(Share(fraction=0.4, takes_rest=True), 1), WordSource(Share(), 2, limit=30)
     [(_, found), _] = await share_tokens([first, second], {TOTAL: 100})
     assert [(one.tokens, one.reason) for one in found] == [(30, "beside 2"), (40, "beside 0")]
 
 
 @pytest.mark.parametrize(("budgets", "expected"), [({}, [20, 10]), ({TOTAL: 25}, [20, 5]), ({TOTAL: 0}, [0, 0])])
-async def test_sources_with_the_same_budget_share_it_and_the_total_limits_all(
-    budgets: dict[str, int], expected: list[int]
-):
-    one, other = Words(Share(("related_budget",)), 1, limit=20), Words(Share(("related_budget", "code_budget")), 2)
+async def test_sources_with_one_budget_share_it_within_the_total(budgets: dict[str, int], expected: list[int]):
+    one, other = (
+        WordSource(Share(("related_budget",)), 1, limit=20),
+        WordSource(Share(("related_budget", "code_budget")), 2),
+    )
     shared = await share_tokens([one, other], {"related_budget": 30, "code_budget": 50, **budgets})
     assert [sum(fragment.tokens for fragment in found) for _, found in shared] == expected
 
@@ -77,8 +78,11 @@ def test_the_budgets_of_a_source_are_settings(source: type[ContextSource]):
 
 
 def test_the_page_shows_the_sources_of_completions_in_prompt_order():
-    rows = [(source.name, _fraction(source.share), ", ".join(source.reasons)) for source in _sorted(COMPLETION_SOURCES)]
-    assert _table("| source | share of `repository_tokens` |") == rows
+    rows = [
+        (source.name, _describe_share(source.share), ", ".join(source.reasons))
+        for source in _sort_by_order(COMPLETION_SOURCES)
+    ]
+    assert _read_table("| source | share of `repository_tokens` |") == rows
 
 
 def test_the_page_shows_the_sources_of_edits_in_prompt_order():
@@ -89,9 +93,9 @@ def test_the_page_shows_the_sources_of_edits_in_prompt_order():
             f"`{source.section.name}`",
             ", ".join(source.reasons),
         )
-        for source in _sorted(INSTRUCTION_SOURCES)
+        for source in _sort_by_order(INSTRUCTION_SOURCES)
     ]
-    assert _table("| source | budgets |") == rows
+    assert _read_table("| source | budgets |") == rows
 
 
 @pytest.mark.parametrize("registry", [COMPLETION_SOURCES, INSTRUCTION_SOURCES])
@@ -100,17 +104,17 @@ def test_the_page_says_in_which_order_the_sources_get_tokens(registry: Sequence[
     assert f"in the order: {turns}." in " ".join(PAGE.read_text(encoding="utf-8").split())
 
 
-def _sorted(registry: Sequence[type[Source]]) -> list[type[Source]]:
+def _sort_by_order(registry: Sequence[type[Source]]) -> list[type[Source]]:
     return sorted(registry, key=lambda source: source.order)
 
 
-def _fraction(share: Share) -> str:
+def _describe_share(share: Share) -> str:
     part = "what is left" if share.fraction == 1 else f"{share.fraction * 100:.0f} % of what is left"
     return f"{part}, then what all sources left" if share.takes_rest else part
 
 
-def _table(head: str) -> list[tuple[str, ...]]:
-    """The rows of the table of the page that begins with `head`."""
+def _read_table(head: str) -> list[tuple[str, ...]]:
+    """Return the rows of the table of the page that begins with `head`."""
     page = PAGE.read_text(encoding="utf-8")
     rows = page[page.index(head) :].partition("\n\n")[0].splitlines()[2:]
     return [tuple(re.split(r" \| ", row.strip("| "))) for row in rows]

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.context.lookup.cursor_names import find_unused_imports, read_cursor_names
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 CASES = {
     "the last is the first": ("a.py", "from m import one, two\nimport three\n\nuse(two)\n<|>\n", ("three", "one")),
@@ -25,6 +25,6 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_names_that_are_not_used_yet(case: str):
     path, text, expected = CASES[case]
-    source = marked(path, text)
+    source = parse_marked(path, text)
     assert find_unused_imports(source.tree, source.start) == expected
     assert read_cursor_names(source.tree, source.start).unused_imports == expected

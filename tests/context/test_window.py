@@ -11,7 +11,7 @@ from lsp_harness.context import window
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
-from tests.context.counting import Counter, characters, words
+from tests.context.counting import Counter, count_characters, count_words
 from tests.text.reference import texts
 
 many = settings(max_examples=120, deadline=None)
@@ -20,8 +20,8 @@ code = st.lists(texts | st.sampled_from(["x = 1\n", "    return foo(1, 2)\r\n", 
 
 
 @st.composite
-def places(draw: st.DrawFn) -> tuple[Document, int]:
-    """A document and the start of one of its characters; never inside of a terminator."""
+def draw_place(draw: st.DrawFn) -> tuple[Document, int]:
+    """Draw a document and the start of one of its characters, never inside of a line end."""
     text = draw(code)
     at = draw(st.integers(0, len(text)))
     if text[at - 1 : at + 1] == "\r\n" and at:
@@ -30,8 +30,8 @@ def places(draw: st.DrawFn) -> tuple[Document, int]:
 
 
 @many
-@given(places(), budgets, st.sampled_from([words, characters]))
-async def test_text_before_a_place_is_within_its_share_and_of_whole_lines(
+@given(draw_place(), budgets, st.sampled_from([count_words, count_characters]))
+async def test_text_before_a_place_has_whole_lines_within_its_budget(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
@@ -45,8 +45,8 @@ async def test_text_before_a_place_is_within_its_share_and_of_whole_lines(
 
 
 @many
-@given(places(), budgets, st.sampled_from([words, characters]))
-async def test_text_after_a_place_is_within_its_share_and_of_whole_lines(
+@given(draw_place(), budgets, st.sampled_from([count_words, count_characters]))
+async def test_text_after_a_place_has_whole_lines_within_its_budget(
     place: tuple[Document, int], budget: int, count: Counter
 ) -> None:
     document, offset = place
@@ -58,12 +58,12 @@ async def test_text_after_a_place_is_within_its_share_and_of_whole_lines(
     assert document.line_of(end) - document.line_of(offset) <= window.MAX_LINES_BELOW + 1
 
 
-async def test_nothing_is_left_out_that_has_a_place() -> None:
+async def test_lines_are_cut_only_at_the_limit_of_the_budget() -> None:
     document = Document.from_text("file:///a.py", "a b\nc d\ne f\ng h\ni j\n")
-    assert await window.read_prefix(document, 10, 5, words) == (0, "a b\nc d\ne ", 5)
-    assert await window.read_prefix(document, 10, 4, words) == (4, "c d\ne ", 3)
-    assert await window.read_suffix(document, 10, 3, words) == (16, "f\ng h\n", 3)
-    assert await window.read_suffix(document, 10, 2, words) == (12, "f\n", 1)
+    assert await window.read_prefix(document, 10, 5, count_words) == (0, "a b\nc d\ne ", 5)
+    assert await window.read_prefix(document, 10, 4, count_words) == (4, "c d\ne ", 3)
+    assert await window.read_suffix(document, 10, 3, count_words) == (16, "f\ng h\n", 3)
+    assert await window.read_suffix(document, 10, 2, count_words) == (12, "f\n", 1)
 
 
 @pytest.mark.parametrize("width", [1, 3, 8, 12])
@@ -76,7 +76,7 @@ async def test_the_start_of_a_prefix_moves_in_blocks_while_lines_are_typed(width
     for _ in range(100):
         document = document.apply_edit(Edit(offset, offset, encode(line)), document.version + 1)
         offset += len(encode(line))
-        start, _, tokens = await window.read_prefix(document, offset, 384, words)
+        start, _, tokens = await window.read_prefix(document, offset, 384, count_words)
         assert tokens <= 384
         starts.append(start)
     assert starts == sorted(starts)
@@ -92,7 +92,7 @@ async def test_within_a_line_the_start_stays() -> None:
     for char in "x = call(one, two)":
         document = document.apply_edit(Edit(offset, offset, encode(char)), document.version + 1)
         offset += 1
-        starts.add((await window.read_prefix(document, offset, 384, words))[0])
+        starts.add((await window.read_prefix(document, offset, 384, count_words))[0])
     assert len(starts) == 1
 
 
@@ -100,12 +100,12 @@ async def test_a_line_without_end_is_cut_around_the_cursor() -> None:
     text = "é" * 500_000
     document = Document.from_text("file:///a.py", text)
     offset = 300_000
-    start, prefix, tokens = await window.read_prefix(document, offset, 384, characters)
+    start, prefix, tokens = await window.read_prefix(document, offset, 384, count_characters)
     assert (offset - start, prefix, tokens) == (768, "é" * 384, 384)
-    end, suffix, tokens = await window.read_suffix(document, offset, 96, characters)
+    end, suffix, tokens = await window.read_suffix(document, offset, 96, count_characters)
     assert (end - offset, suffix, tokens) == (192, "é" * 96, 96)
     # one word however long: only the width counts
-    start, prefix, _ = await window.read_prefix(document, offset, 384, words)
+    start, prefix, _ = await window.read_prefix(document, offset, 384, count_words)
     assert len(encode(prefix)) == window.MAX_LINE_BYTES
 
 
@@ -113,14 +113,14 @@ async def test_a_line_without_end_nearby_is_left_out() -> None:
     huge = "x" * 10_000 + "\n"
     document = Document.from_text("file:///a.py", f"before\n{huge}a\nb\n{huge}after\n")
     offset = document.data.index(b"b\n")
-    assert (await window.read_prefix(document, offset, 384, words))[1] == "a\n"
-    assert (await window.read_suffix(document, offset, 96, words))[1] == "b\n"
+    assert (await window.read_prefix(document, offset, 384, count_words))[1] == "a\n"
+    assert (await window.read_suffix(document, offset, 96, count_words))[1] == "b\n"
 
 
-async def test_an_empty_document_has_nothing_around_a_place() -> None:
+async def test_an_empty_document_has_no_text_around_a_place() -> None:
     document = Document.from_text("file:///a.py", "")
-    assert await window.read_prefix(document, 0, 10, words) == (0, "", 0)
-    assert await window.read_suffix(document, 0, 10, words) == (0, "", 0)
+    assert await window.read_prefix(document, 0, 10, count_words) == (0, "", 0)
+    assert await window.read_suffix(document, 0, 10, count_words) == (0, "", 0)
 
 
 async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
@@ -129,7 +129,7 @@ async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
 
     async def counting(lines: Sequence[str]) -> list[int]:
         counted.extend(lines)
-        return await words(lines)
+        return await count_words(lines)
 
     await window.read_prefix(document, 30_000, 384, counting)
     await window.read_suffix(document, 30_000, 96, counting)

@@ -11,12 +11,12 @@ from lsp_harness.disk.file_reading import read_end, read_file, read_start, read_
 from lsp_harness.errors import FileError, FileMissing
 
 
-def _socket(path: Path) -> None:
+def _make_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(path))
 
 
-def _link(target: str) -> Callable[[Path], None]:
+def _make_link_to(target: str) -> Callable[[Path], None]:
     return lambda path: path.symlink_to(target)
 
 
@@ -25,9 +25,9 @@ def _link(target: str) -> Callable[[Path], None]:
     [
         (os.mkfifo, "is a named pipe, not a regular file"),
         (os.mkdir, "is a folder, not a regular file"),
-        (_link("/dev/zero"), "is a link to a device, not a regular file"),
-        (_link("nothing"), "is a link to a file that does not exist"),
-        (_link("x"), "cannot be read: Too many levels of symbolic links"),
+        (_make_link_to("/dev/zero"), "is a link to a device, not a regular file"),
+        (_make_link_to("nothing"), "is a link to a file that does not exist"),
+        (_make_link_to("x"), "cannot be read: Too many levels of symbolic links"),
     ],
 )
 def test_a_path_that_is_no_regular_file_is_named_and_not_waited_for(
@@ -38,7 +38,7 @@ def test_a_path_that_is_no_regular_file_is_named_and_not_waited_for(
         read_file(tmp_path / "x")
 
 
-def test_a_link_to_what_this_process_has_open_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_link_to_an_open_pipe_of_this_process_is_refused(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     (tmp_path / "x").symlink_to(f"/proc/self/fd/{reader}")
     with pytest.raises(FileError, match="is a link to a named pipe"):
@@ -50,12 +50,12 @@ def test_a_link_to_what_this_process_has_open_is_not_waited_for(tmp_path: Path) 
 def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the path of a socket has to be short
     monkeypatch.chdir(tmp_path)
-    _socket(Path("s"))
+    _make_socket(Path("s"))
     with pytest.raises(FileError, match="is a socket"):
         read_file(tmp_path / "s")
 
 
-def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_has_its_own_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path / "none" / "x"):
         with pytest.raises(FileMissing):
             read_file(path)
@@ -72,9 +72,7 @@ def test_a_link_to_a_regular_file_is_followed(tmp_path: Path) -> None:
     assert read_text(tmp_path / "link") == "here"
 
 
-def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_replaced_by_a_pipe_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x"
     path.write_text("a file")
     opened = os.open
@@ -89,7 +87,7 @@ def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_not_waited_for(
         read_file(path)
 
 
-def test_more_than_the_limit_is_a_problem_but_its_start_and_its_end_can_be_read(tmp_path: Path) -> None:
+def test_a_file_above_the_limit_is_refused_but_its_ends_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"0123456789")
     assert read_file(path, 10) == b"0123456789"

@@ -1,4 +1,4 @@
-"""A file of the user's is replaced whole or not at all; a file of ours is made where something else lies."""
+"""Tests of writing files: a file of the user is replaced completely or not at all."""
 
 import errno
 import os
@@ -54,7 +54,7 @@ def test_a_link_stays_a_link(file: Path) -> None:
 
 
 @pytest.mark.parametrize("new", [NEW, OLD * 1000, b""])
-def test_all_names_of_a_file_have_the_new_text(file: Path, new: bytes) -> None:
+def test_a_replaced_file_has_the_new_text_under_all_its_hard_links(file: Path, new: bytes) -> None:
     other = file.with_name("b.py")
     os.link(file, other)
     replace_file(file, new)
@@ -66,7 +66,7 @@ def test_all_names_of_a_file_have_the_new_text(file: Path, new: bytes) -> None:
     ("call", "names"),
     [("write", 1), ("fsync", 1), ("replace", 1), ("fchmod", 1), ("open", 1), ("posix_fallocate", 2)],
 )
-def test_whatever_fails_leaves_the_old_text_and_nothing_else(
+def test_a_failed_write_keeps_the_old_text_and_leaves_no_other_file(
     file: Path, monkeypatch: pytest.MonkeyPatch, call: str, names: int
 ) -> None:
     if names == 2:
@@ -85,7 +85,7 @@ def test_whatever_fails_leaves_the_old_text_and_nothing_else(
     assert sorted(os.listdir(file.parent)) == ["a.py", "b.py"][:names]
 
 
-def test_an_interruption_leaves_nothing_behind(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_leaves_no_temporary_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -101,7 +101,7 @@ def test_a_path_that_is_no_file_is_not_replaced(tmp_path: Path) -> None:
         replace_file(tmp_path / "x", NEW)
 
 
-def test_a_disk_that_takes_only_a_few_bytes_at_once_gets_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_written_completely_by_short_writes(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:3])))
     descriptor = os.open(file, os.O_WRONLY | os.O_TRUNC)
@@ -111,7 +111,7 @@ def test_a_disk_that_takes_only_a_few_bytes_at_once_gets_all(file: Path, monkeyp
 
 
 @pytest.mark.parametrize("target", ["pipe", "/dev/zero", "nothing"])
-def test_a_file_of_ours_takes_the_place_of_what_is_none(tmp_path: Path, target: str) -> None:
+def test_our_own_file_replaces_a_pipe_or_a_device(tmp_path: Path, target: str) -> None:
     for name, make in (
         ("a", lambda path: write_own_file(path, NEW)),
         ("b", lambda path: write_all(open_for_append(path), NEW)),
@@ -161,9 +161,7 @@ def test_a_save_in_the_moment_of_the_change_is_not_lost(
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def test_two_files_change_their_names_also_where_the_system_cannot_do_it_in_one_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_files_exchange_their_names_on_any_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for renameat in (file_writing._renameat2, None):
         monkeypatch.setattr(file_writing, "_renameat2", renameat)

@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.verify.types.checkers import TY_VARIABLE
-from tests.server.test_verification import with_lenses
+from tests.server.test_verification import make_capabilities_with_lenses
 from tests.support.lsp import Editor
 from tests.support.real_checkers import REAL_TY
 
@@ -48,7 +48,7 @@ async def accept(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
         editor = await Editor.spawn("-m", "lsp_harness", "serve")
         editors.append(editor)
-        await editor.initialize(capabilities=with_lenses(), rootUri=root.as_uri())
+        await editor.initialize(capabilities=make_capabilities_with_lenses(), rootUri=root.as_uri())
         while not await editor.request("workspace/symbol", {"query": "test_area"}):
             assert editor.process.returncode is None
         document = {"uri": file.as_uri()}
@@ -107,7 +107,7 @@ async def test_writes_of_the_tests_stay_in_the_sandbox(accept: Accept, tmp_path:
 @pytest.mark.parametrize(
     ("setting", "value"), [("DENY", '["Tests"]'), ("ASK", '["Bash"]'), ("MODE", "plan"), ("MODE", "deny")]
 )
-async def test_settings_that_forbid_them_win(
+async def test_settings_that_forbid_tests_win(
     accept: Accept, setting: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"LSP_HARNESS_PERMISSIONS__{setting}", value)

@@ -15,9 +15,9 @@ import pytest
 
 from lsp_harness.cli.lsp_client import LspClient, RpcError
 from lsp_harness.inference.running_engines import list_engines
-from tests.inference.backends.test_remote import llama
-from tests.support.server import Reply, serving
-from tests.support.tiny import texts
+from tests.inference.backends.test_remote import make_llama_server
+from tests.support.server import Reply, open_server
+from tests.support.tiny import decode_tokens
 
 HARMLESS = "harmless_marker"
 KEY = "AKIA" + "CANARY0123456789"
@@ -121,24 +121,24 @@ async def use_everything(client: LspClient, root: Path) -> None:
         await answer_or_refusal(client, "workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-def canaries_in(data: bytes) -> list[str]:
+def find_canaries_in(data: bytes) -> list[str]:
     """Return the secrets that are in these bytes."""
     return [canary for canary in CANARIES if canary.encode() in data or canary.encode("utf-16-le") in data]
 
 
-async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path, home: Path):
-    server = llama()
-    server.on["POST", "/tokenize"] = _words
-    server.on["POST", "/apply-template"] = _prompt
-    async with serving(server):
+async def test_no_secret_is_in_a_request_to_a_model_server(workspace: Path, home: Path):
+    server = make_llama_server()
+    server.on["POST", "/tokenize"] = _answer_tokenize
+    server.on["POST", "/apply-template"] = _answer_template
+    async with open_server(server):
         env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_ENGINE__URL": server.url}
         async with LspClient.start(workspace, env=env) as client:
             await use_everything(client, workspace)
 
     request_texts = repr([request.body for request in server.requests]).encode()
     assert HARMLESS.encode() in request_texts
-    assert canaries_in(request_texts) == []
-    assert [str(file) for file in _files(home) if canaries_in(file.read_bytes())] == []
+    assert find_canaries_in(request_texts) == []
+    assert [str(file) for file in _find_files(home) if find_canaries_in(file.read_bytes())] == []
 
 
 async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Path, home: Path, tiny_model: Path):
@@ -156,28 +156,28 @@ async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Pat
         process.terminate()
         process.wait(30)
 
-    files = list(_files(home))
+    files = list(_find_files(home))
     assert {"events.jsonl"} <= {file.name for file in files}
-    assert [str(file) for file in files if canaries_in(file.read_bytes())] == []
-    saved_texts = [_tokens(file) for file in files if file.suffix == ".kv"]
+    assert [str(file) for file in files if find_canaries_in(file.read_bytes())] == []
+    saved_texts = [_read_saved_text(file) for file in files if file.suffix == ".kv"]
     assert any(HARMLESS in text for text in saved_texts)
-    assert [canaries_in(text.encode()) for text in saved_texts if canaries_in(text.encode())] == []
+    assert [find_canaries_in(text.encode()) for text in saved_texts if find_canaries_in(text.encode())] == []
 
 
-def _files(home: Path) -> Iterator[Path]:
+def _find_files(home: Path) -> Iterator[Path]:
     return (file for file in home.rglob("*") if file.is_file() and not file.is_symlink())
 
 
-def _tokens(file: Path) -> str:
+def _read_saved_text(file: Path) -> str:
     """Return the text of a saved sequence. Its tokens come after the magic number, the version and their count."""
     data = file.read_bytes()
     count = struct.unpack_from("<III", data)[2]
-    return texts(struct.unpack_from(f"<{count}i", data, 12))
+    return decode_tokens(struct.unpack_from(f"<{count}i", data, 12))
 
 
-def _words(body: Any) -> Reply:
+def _answer_tokenize(body: Any) -> Reply:
     return Reply(json={"tokens": list(range(len(str(body["content"]).split())))})
 
 
-def _prompt(body: Any) -> Reply:
+def _answer_template(body: Any) -> Reply:
     return Reply(json={"prompt": "".join(request["content"] for request in body["messages"])})

@@ -11,7 +11,7 @@ SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    
 MORE = "def tax_of(price):\n    return -(-price // 5)\n"
 
 
-async def test_an_instruction_without_a_place_edits_what_it_is_about(
+async def test_an_instruction_without_a_place_edits_the_right_code(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     folder, script = tmp_path / "ws", tmp_path / "script.json"

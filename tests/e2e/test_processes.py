@@ -20,12 +20,12 @@ def env(home: Path, tiny_model: Path) -> dict[str, str]:
     return {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
 
 
-def position(text: str) -> dict[str, int]:
+def end_position(text: str) -> dict[str, int]:
     """Return the position of the end of an ASCII text."""
     return {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
 
 
-async def engine_pid(client: LspClient) -> int:
+async def read_engine_pid(client: LspClient) -> int:
     status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
     return status["engine"]["pid"]
 
@@ -38,7 +38,7 @@ async def test_two_servers_of_two_workspaces_share_one_engine(env: dict[str, str
         for client, folder in ((first_client, first), (second_client, second)):
             uri = client.open(folder / "x.py", SOURCE, "python")
             await client.inline_completion(uri, SOURCE)
-        assert await engine_pid(first_client) == await engine_pid(second_client)
+        assert await read_engine_pid(first_client) == await read_engine_pid(second_client)
         assert first_client.process.pid != second_client.process.pid
 
 
@@ -51,13 +51,13 @@ async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: 
             # a new text each time, because the answer to an old one is cached
             text = f"# {round_number}\n{text}"
             client.change(uri, text)
-            pid = await engine_pid(client)
+            pid = await read_engine_pid(client)
             answer = asyncio.ensure_future(client.inline_completion(uri, text))
             os.kill(pid, signal.SIGKILL)
             [outcome] = await asyncio.gather(answer, return_exceptions=True)
             assert isinstance(outcome, list | RpcError)
             await client.inline_completion(uri, text)
-            assert await engine_pid(client) != pid
+            assert await read_engine_pid(client) != pid
 
 
 async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[str, str], tmp_path: Path):
@@ -67,10 +67,10 @@ async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[st
         uri = client.open(tmp_path / "x.py", text, "python")
         answers: list[asyncio.Future[object]] = []
         for character in keys:
-            end = position(text)
+            end = end_position(text)
             client.edit(uri, {"start": end, "end": end}, character)
             text += character
-            params = {"textDocument": {"uri": uri}, "position": position(text), "context": {"triggerKind": 2}}
+            params = {"textDocument": {"uri": uri}, "position": end_position(text), "context": {"triggerKind": 2}}
             answers.append(client.begin("textDocument/inlineCompletion", params)[1])
         outcomes = await asyncio.gather(*answers, return_exceptions=True)
         assert len(outcomes) == 300

@@ -13,10 +13,10 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tests.coding.test_task_location import workspace
+from tests.coding.test_task_location import make_workspace_files
 from tests.server.sessions.test_code_prompts import ask_in_editor, ask_in_program, describe, run_in_terminal
 from tests.support import lsp
-from tests.support.server import FakeServer, serving
+from tests.support.server import FakeServer, open_server
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 LIMIT_S = 400
@@ -48,7 +48,7 @@ class RepeatingEngine(FakeServer):
 
     @property
     def answer_count(self) -> int:
-        """The number of different requests for text."""
+        """Return the number of different requests for text."""
         return len(self._answers)
 
     async def answer(self, request: Request) -> Response:
@@ -72,7 +72,7 @@ class RepeatingEngine(FakeServer):
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "project"
-    for path, text in workspace().items():
+    for path, text in make_workspace_files().items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     for name, value in SETTINGS.items():
@@ -92,7 +92,7 @@ async def engine(project: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         transport=transport, base_url="http://engine", timeout=LIMIT_S, trust_env=False
     ) as http:
         repeating = RepeatingEngine(http)
-        async with serving(repeating):
+        async with open_server(repeating):
             monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", repeating.url)
             yield repeating
 

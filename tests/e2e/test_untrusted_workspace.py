@@ -16,7 +16,7 @@ import pytest
 from lsp_harness.process.sandbox.sandbox_choice import machine_sandbox
 from lsp_harness.process.tool_run import find_tool
 from tests.support.hostile_workspace import APP, find_canaries, write_hostile_workspace
-from tests.support.lsp import Editor, ResponseError, capabilities
+from tests.support.lsp import Editor, ResponseError, read_capabilities
 from tests.support.process_trace import ProcessTrace, find_strace_problem
 from tests.support.real_checkers import PROGRAM_VARIABLES
 
@@ -74,7 +74,7 @@ async def open_workspace(workspace: Path, home: Path, tiny_model: Path, trace: P
         command = trace.command("-P", "-m", "lsp_harness", "serve")
         editor = await Editor.spawn(*command, cwd=workspace, env=environment, preload=())
         editors.append(editor)
-        known = capabilities("vscode")
+        known = read_capabilities("vscode")
         known["workspace"]["codeLens"] = {"refreshSupport": True}
         folders = [{"uri": workspace.as_uri(), "name": "clone"}]
         await editor.initialize(capabilities=known, workspaceFolders=folders, initializationOptions=options)
@@ -94,7 +94,7 @@ async def answer(editor: Editor, method: str, params: Any) -> Any:
 
 
 async def execute(editor: Editor, command: str, uri: str) -> Any:
-    """Execute a command with all that it may ask for."""
+    """Execute a command, and allow what it asks for."""
     fields = {
         "uri": uri,
         "range": FUNCTION,
@@ -157,7 +157,7 @@ async def use_everything(editor: Editor, workspace: Path) -> None:
     await answer(editor, "workspace/executeCommand", begin)
 
 
-async def status(editor: Editor) -> dict[str, Any]:
+async def request_status(editor: Editor) -> dict[str, Any]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
@@ -173,30 +173,30 @@ async def complete(editor: Editor, uri: str) -> None:
         await answer(editor, "workspace/executeCommand", item["command"])
 
 
-def names_of(runs: list[list[str]]) -> set[str]:
+def name_programs(runs: list[list[str]]) -> set[str]:
     """Return programs by their names: a module or a file of Python, or the path of another program."""
-    return {_name_of(run) for run in runs}
+    return {_name_program(run) for run in runs}
 
 
-def _name_of(run: list[str]) -> str:
+def _name_program(run: list[str]) -> str:
     if run[0] != sys.executable:
         return run[0]
     first = next(index for index, word in enumerate(run) if index and not word.startswith("-"))
     return f"python {run[first] if run[first - 1] == '-m' else Path(run[first]).name}"
 
 
-async def test_nothing_of_a_workspace_without_trust_runs(
+async def test_no_program_of_a_workspace_without_trust_runs(
     open_workspace: Open, workspace: Path, canaries: Path, trace: ProcessTrace
 ):
     editor = await open_workspace(trusted=False)
     await use_everything(editor, workspace)
     assert await editor.leave() == 0
     editor.check_answers()
-    assert names_of(trace.runs()) == ALLOWED
+    assert name_programs(trace.runs()) == ALLOWED
     assert (trace.loads(), find_canaries(canaries)) == ([], [])
 
 
-async def test_with_trust_the_trace_shows_what_runs(
+async def test_with_trust_the_trace_shows_the_programs_that_run(
     open_workspace: Open, workspace: Path, canaries: Path, trace: ProcessTrace
 ):
     editor = await open_workspace(trusted=True)
@@ -208,10 +208,10 @@ async def test_with_trust_the_trace_shows_what_runs(
     # the settings of the project let a save be verified, and name a command to run before a program
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     while "preToolUse" not in find_canaries(canaries):
-        await status(editor)
+        await request_status(editor)
     assert await editor.leave() == 0
     assert ["/bin/sh", "-c", f"touch {canaries / 'preToolUse'}"] in trace.runs()
-    assert "python lsp_harness.index.index_process" in names_of(trace.runs())
+    assert "python lsp_harness.index.index_process" in name_programs(trace.runs())
 
 
 def test_the_trace_shows_code_that_is_loaded(workspace: Path, canaries: Path, trace: ProcessTrace):
@@ -223,14 +223,14 @@ def test_the_trace_shows_code_that_is_loaded(workspace: Path, canaries: Path, tr
 
 
 @pytest.mark.skipif(bool(find_strace_problem()), reason=f"only Python is traced: {find_strace_problem()}")
-def test_strace_shows_what_other_programs_start(workspace: Path, canaries: Path, trace: ProcessTrace):
+def test_strace_shows_programs_that_other_programs_start(workspace: Path, canaries: Path, trace: ProcessTrace):
     program = workspace / ".venv/bin/ruff"
     command = [
         sys.executable,
         *trace.command("-S", "-c", f"import os; os.execv('/bin/sh', ['sh', '-c', '{program}; :'])"),
     ]
     subprocess.run(command, env={**os.environ, **trace.prepare()}, check=True)
-    assert names_of(trace.runs()) == {"/bin/sh", str(program)}
+    assert name_programs(trace.runs()) == {"/bin/sh", str(program)}
     assert find_canaries(canaries) == [".venv-bin-ruff"]
 
 
@@ -252,7 +252,7 @@ def test_strace_shows_what_other_programs_start(workspace: Path, canaries: Path,
         (["docs", "pytest.main"], "", ""),
     ],
 )
-def test_of_a_folder_without_trust_no_command_runs_tests_or_tools(
+def test_without_trust_no_command_runs_the_tests_or_tools_of_a_folder(
     arguments: list[str], typed: str, shown: str, workspace: Path, canaries: Path, home: Path, tmp_path: Path
 ):
     # without strace: only the sandbox is seen, and not what runs in it
@@ -266,5 +266,5 @@ def test_of_a_folder_without_trust_no_command_runs_tests_or_tools(
         command, cwd=workspace, env=environment, input=typed, capture_output=True, text=True, check=False
     )
     assert shown in result.stdout + result.stderr
-    assert names_of(trace.runs()) <= ALLOWED_IN_COMMANDS
+    assert name_programs(trace.runs()) <= ALLOWED_IN_COMMANDS
     assert (trace.loads(), find_canaries(canaries)) == ([], [])

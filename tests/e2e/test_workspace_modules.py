@@ -44,12 +44,12 @@ def run_modules(home: Path) -> str:
     return (home / "started-modules").read_text() if (home / "started-modules").exists() else ""
 
 
-def test_they_would_be_run(home: Path, workspace: Path):
+def test_a_plain_interpreter_would_run_the_modules_of_the_workspace(home: Path, workspace: Path):
     subprocess.run([sys.executable, "-c", "import filelock"], check=False)
     assert run_modules(home) == "filelock "
 
 
-async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
+async def test_the_index_process_runs_no_module_of_the_workspace(home: Path, workspace: Path):
     ready = asyncio.Event()
     folder = FolderIndex(
         workspace, lambda _, message: ready.set() if message["state"] == "ready" else None, follow=False
@@ -60,14 +60,14 @@ async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
     assert run_modules(home) == ""
 
 
-async def test_by_the_engine(home: Path, workspace: Path, tiny_model: Path):
+async def test_the_engine_runs_no_module_of_the_workspace(home: Path, workspace: Path, tiny_model: Path):
     engine = EngineClient(Config(model=ModelSettings(path=str(tiny_model))))
     assert await engine.count(["a b"])
     await engine.aclose()
     assert run_modules(home) == ""
 
 
-def test_by_a_command(home: Path, workspace: Path):
+def test_a_command_runs_no_module_of_the_workspace(home: Path, workspace: Path):
     command = Path(sys.executable).parent / "lsp-harness"
     result = subprocess.run(
         [command, "index", "rebuild"], env={**os.environ}, capture_output=True, text=True, check=False

@@ -17,7 +17,7 @@ from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 
-from .scheduling import Book, GatedLlama
+from .scheduling import EndRecorder, GatedLlama
 
 CURVE = {1: 10.0, 2: 13.0, 4: 16.0, 8: 30.0, 16: 60.0, 32: 80.0}
 """Milliseconds of a step on some imagined CPU."""
@@ -90,14 +90,14 @@ async def gated_llama(machine: Bench) -> GatedLlama:
 
 
 @pytest.fixture
-async def book() -> Book:
-    return Book()
+async def end_recorder() -> EndRecorder:
+    return EndRecorder()
 
 
 @pytest.fixture
-async def scheduler(gated_llama: GatedLlama, book: Book) -> AsyncIterator[Scheduler]:
+async def scheduler(gated_llama: GatedLlama, end_recorder: EndRecorder) -> AsyncIterator[Scheduler]:
     model = ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE))
-    scheduler = Scheduler(model, limit=3, observer=book)
+    scheduler = Scheduler(model, limit=3, observer=end_recorder)
     yield scheduler
     gated_llama.open.set()
     await asyncio.to_thread(scheduler.close)

@@ -44,7 +44,7 @@ class GatedLlama:
         self.llama.decode(rows)
 
 
-class Book:
+class EndRecorder:
     """An observer that records how requests ended."""
 
     def __init__(self) -> None:
@@ -73,12 +73,12 @@ def make_request(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) ->
     return TokenRequest((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 
 
-async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
+async def read_all_ends(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
     """Return why each candidate ended, in the order of their ends."""
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for a condition. The time limit of the test run ends the wait."""
     while not condition():  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)

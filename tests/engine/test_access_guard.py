@@ -19,14 +19,14 @@ TOKEN = "a" * 40
 OWN = {"host": "127.0.0.1:8080", "authorization": f"Bearer {TOKEN}"}
 
 
-async def inside(scope: Any, receive: Any, send: Any) -> None:
-    """An application that answers everything."""
+async def answer_everything(scope: Any, receive: Any, send: Any) -> None:
+    """Answer every request, as an application behind the guard."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"inside"})
 
 
 async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any = ("127.0.0.1", 8080)) -> Any:
-    """Status and body of what the guard answers."""
+    """Return the status, the headers and the body of the answer of the guard."""
     items: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -42,7 +42,7 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
         "server": server,
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
-    await AccessGuard(inside, TOKEN)(scope, receive, send)
+    await AccessGuard(answer_everything, TOKEN)(scope, receive, send)
     return items[0]["status"], dict(items[0]["headers"]), b"".join(part.get("body", b"") for part in items[1:]).decode()
 
 
@@ -90,7 +90,7 @@ async def test_requests_are_let_in_by_their_headers_and_path(headers: list[tuple
     assert (await ask(headers, path))[0] == status
 
 
-async def test_a_refusal_says_what_to_do():
+async def test_a_refused_request_gets_a_remedy():
     status, headers, body = await ask(make_headers(authorization=None))
 
     assert (status, headers[b"www-authenticate"]) == (401, b"Bearer")
@@ -98,12 +98,12 @@ async def test_a_refusal_says_what_to_do():
     assert "127.0.0.1:8080" in (await ask(make_headers(host="a:1")))[2]
 
 
-async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
+async def test_a_unix_socket_needs_no_token_and_an_unknown_transport_is_refused():
     assert (await ask([], server=("/run/s", None)))[0] == 200
     assert (await ask([], server=None))[0] == 403
 
 
-def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
+def test_the_token_is_made_once_and_readable_only_by_its_owner(home: Path):
     result = ensure_token()
 
     assert ensure_token() == result == token_file().read_text()
@@ -113,7 +113,7 @@ def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
 
 
 @pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])
-def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
+def test_an_invalid_token_file_is_not_used(home: Path, spoil: Any):
     ensure_token()
     spoil(token_file())
 
@@ -122,24 +122,24 @@ def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def taken_port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as other:
         yield other.getsockname()[1]
 
 
-async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
-    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
+async def test_a_port_is_opened_only_on_request_and_only_if_it_is_free(tiny_model: Path, home: Path, taken_port: int):
+    sentence = f"port {taken_port} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()
         assert not token_file().exists()
-    with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken)) as engine:
+    with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken_port)) as engine:
         async with engine.http() as http:
             assert (await http.get("/props")).json()["tcp_error"] == sentence
         assert sentence in engine.log()
 
 
-async def test_a_port_of_its_own(tiny_model: Path, home: Path):
+async def test_the_engine_serves_a_free_tcp_port(tiny_model: Path, home: Path):
     with EngineProcess.start(tiny_model, paths.runtime_folder() / "s", "--tcp", "0") as engine:
         async with engine.http() as http:
             port = (await http.get("/props")).json()["tcp_port"]

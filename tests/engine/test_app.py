@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.engine import EngineProcess, served
+from tests.support.engine import EngineProcess, serve_engine
 
 N_CTX = 32768
 """So much that generating it all takes seconds."""
@@ -17,7 +17,9 @@ N_CTX = 32768
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
-    with served(tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--fim-order", "suffix-first") as engine:
+    with serve_engine(
+        tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--fim-order", "suffix-first"
+    ) as engine:
         yield engine
 
 
@@ -33,8 +35,8 @@ async def post(http: httpx2.AsyncClient, path: str, **body: object) -> Any:
     return response.json()
 
 
-async def refused(http: httpx2.AsyncClient, path: str, body: object) -> str:
-    """The message of a 400."""
+async def read_refusal(http: httpx2.AsyncClient, path: str, body: object) -> str:
+    """Return the message of the answer with status 400."""
     response = await http.post(path, content=body if isinstance(body, bytes) else json.dumps(body).encode())
     assert response.status_code == 400, response.text
     error = response.json()["error"]
@@ -42,13 +44,13 @@ async def refused(http: httpx2.AsyncClient, path: str, body: object) -> str:
     return error["message"]
 
 
-async def events(http: httpx2.AsyncClient, path: str, **body: object) -> list[dict[str, Any]]:
+async def read_stream_events(http: httpx2.AsyncClient, path: str, **body: object) -> list[dict[str, Any]]:
     async with http.stream("POST", path, json=body | {"stream": True}) as response:
         assert response.headers["content-type"] == "text/event-stream"
         return [json.loads(line[6:]) async for line in response.aiter_lines() if line]
 
 
-async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_health_and_props_describe_the_engine(http: httpx2.AsyncClient, engine: EngineProcess):
     props = (await http.get("/props")).json()
 
     assert (await http.get("/health")).json() == {"status": "ok", "silent_s": 0.0}
@@ -64,7 +66,7 @@ async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClien
     assert props["default_generation_settings"] == {"n_ctx": N_CTX}
 
 
-async def test_tokens_there_and_back(http: httpx2.AsyncClient):
+async def test_tokens_become_the_same_text_again(http: httpx2.AsyncClient):
     text = "def é():\n    return '日本'\n<|im_end|>"
     marked = (await post(http, "/tokenize", content=text))["tokens"]
     plain = (await post(http, "/tokenize", content=text, parse_special=False))["tokens"]
@@ -83,7 +85,7 @@ async def test_a_conversation_becomes_a_prompt(http: httpx2.AsyncClient):
 
 async def test_an_answer_in_one_piece_and_as_a_stream_is_the_same(http: httpx2.AsyncClient):
     whole = await post(http, "/completion", prompt="def f", n_predict=12)
-    stream = await events(http, "/completion", prompt="def f", n_predict=12)
+    stream = await read_stream_events(http, "/completion", prompt="def f", n_predict=12)
 
     assert "".join(event["content"] for event in stream) == whole["content"] != ""
     assert [event["stop"] for event in stream] == [False] * 12 + [True]
@@ -110,25 +112,27 @@ async def test_a_prompt_may_be_text_tokens_or_both(http: httpx2.AsyncClient):
     assert {answer["tokens_evaluated"] for answer in answers} == {len(tokens)}
 
 
-async def test_a_body_that_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncClient):
+async def test_a_body_that_is_too_large_is_refused_unread(http: httpx2.AsyncClient):
     long = "x" * (128 * 32_768 + 1)
     for path, body in (
         ("/completion", {"prompt": long}),
         ("/infill", {"input_prefix": long}),
         ("/apply-template", {"messages": [{"role": "user", "content": long}]}),
     ):
-        assert "characters do not fit into the 32,768 tokens of model.context_length" in await refused(http, path, body)
+        assert "characters do not fit into the 32,768 tokens of model.context_length" in await read_refusal(
+            http, path, body
+        )
     # long ones that fit are split while others go on
     assert len((await post(http, "/tokenize", content="value" * 10_000))["tokens"]) == 10_000
 
 
-async def test_the_resident_sequences_are_told(http: httpx2.AsyncClient):
+async def test_the_sequences_in_memory_are_listed(http: httpx2.AsyncClient):
     await post(http, "/completion", prompt="who is here", n_predict=1, client="somebody")
 
     assert "somebody" in [slot["client"] for slot in (await http.get("/slots")).json()]
 
 
-async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
+async def test_an_infill_uses_the_token_order_of_the_model(http: httpx2.AsyncClient):
     body: dict[str, Any] = {
         "input_prefix": "def f():\n    ",
         "input_suffix": "\n\nprint(f())\n",
@@ -142,7 +146,7 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
 
     filled = await post(http, "/infill", **body, heal=False)
     assert filled["content"] == (await post(http, "/completion", prompt=prompt, n_predict=8))["content"]
-    healed = await events(http, "/infill", **body)
+    healed = await read_stream_events(http, "/infill", **body)
     assert healed[-1]["stop_reason"] == "limit"
     # the model's order is the default, not the only one
     body["heal"] = False
@@ -150,7 +154,7 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
     assert other["tokens_evaluated"] == filled["tokens_evaluated"]
     assert other["content"] != filled["content"]
     assert (await post(http, "/infill", **body, fim_order="suffix-first"))["content"] == filled["content"]
-    assert "`fim_order`" in await refused(http, "/infill", body | {"fim_order": "sideways"})
+    assert "`fim_order`" in await read_refusal(http, "/infill", body | {"fim_order": "sideways"})
 
 
 async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Path, home: Path):
@@ -179,7 +183,7 @@ async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Pat
             assert evaluated < 10
             assert (await moved("none", 11, n_cache_reuse=0))[0] == 0
             assert (await moved("long", 12, n_cache_reuse=2000))[0] == 0
-            assert "`n_cache_reuse`" in await refused(http, "/infill", {"n_cache_reuse": -1})
+            assert "`n_cache_reuse`" in await read_refusal(http, "/infill", {"n_cache_reuse": -1})
             props = (await http.get("/props")).json()
     assert props["features"]["shift"] is props["memory"]["shifts"] is True
     assert props["curve"]["move_ms"] >= 0
@@ -221,45 +225,45 @@ async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Pat
 async def test_a_wrong_request_is_refused_with_a_reason(
     http: httpx2.AsyncClient, path: str, body: object, message: str
 ):
-    assert message in await refused(http, path, body)
+    assert message in await read_refusal(http, path, body)
     assert (await http.get("/health")).status_code == 200
 
 
-async def test_unknown_paths_and_methods(http: httpx2.AsyncClient):
+async def test_unknown_paths_and_methods_are_refused(http: httpx2.AsyncClient):
     assert (await http.get("/nothing")).status_code == 404
     assert (await http.get("/completion")).status_code == 405
     assert (await http.post("/health", json={})).status_code == 405
 
 
-async def eventually(http: httpx2.AsyncClient, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Asks until it is so; the test run's own limit ends it."""
+async def wait_for_props(http: httpx2.AsyncClient, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Read the properties until a condition holds; the limit of the test run ends the wait."""
     while True:
         props = (await http.get("/props")).json()
         if condition(props):
             return props
 
 
-async def test_nobody_reading_ends_a_stream_early(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_a_stream_without_a_reader_ends_early(http: httpx2.AsyncClient, engine: EngineProcess):
     before = (await http.get("/props")).json()["tokens_generated_total"]
     body = {"prompt": "def f", "n_predict": N_CTX - 100, "stream": True}
     async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
         lines = response.aiter_lines()
         for _ in range(3):
             await anext(lines)
-    props = await eventually(http, lambda props: props["pending"] == 0)
+    props = await wait_for_props(http, lambda props: props["pending"] == 0)
 
     assert 0 < props["tokens_generated_total"] - before < (N_CTX - 100) / 2
     assert (await post(http, "/completion", prompt="def f", n_predict=2))["stop"]
 
 
-async def test_nobody_waiting_ends_an_answer_in_one_piece_early(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_an_answer_without_a_waiting_client_ends_early(http: httpx2.AsyncClient, engine: EngineProcess):
     before = (await http.get("/props")).json()["tokens_generated_total"]
     async with engine.http() as reader:
         asking = asyncio.create_task(post(reader, "/completion", prompt="def g", n_predict=N_CTX - 100))
-        await eventually(http, lambda props: props["pending"] == 1 and props["tokens_generated_total"] > before)
+        await wait_for_props(http, lambda props: props["pending"] == 1 and props["tokens_generated_total"] > before)
         asking.cancel()
         await asyncio.wait({asking})
-    props = await eventually(http, lambda props: props["pending"] == 0)
+    props = await wait_for_props(http, lambda props: props["pending"] == 0)
 
     assert 0 < props["tokens_generated_total"] - before < N_CTX - 100
 
@@ -270,7 +274,7 @@ async def test_the_interactive_is_answered_while_the_background_is_at_work(
     async with engine.http() as other:
         body = {"prompt": "def f", "n_predict": N_CTX - 100, "priority": "background"}
         tasks = [asyncio.create_task(other.post("/completion", json=body)) for _ in range(4)]
-        await eventually(http, lambda props: props["pending"] == 4)
+        await wait_for_props(http, lambda props: props["pending"] == 4)
         answer = await post(http, "/infill", input_prefix="a", n_predict=2)
         props = (await http.get("/props")).json()
         for task in tasks:
@@ -278,43 +282,43 @@ async def test_the_interactive_is_answered_while_the_background_is_at_work(
         await asyncio.wait(tasks)
     assert answer["stop"]
     assert props["pending"] >= 3
-    await eventually(http, lambda props: props["pending"] == 0)
+    await wait_for_props(http, lambda props: props["pending"] == 0)
 
 
 async def test_the_queue_full_is_503(http: httpx2.AsyncClient, engine: EngineProcess):
-    """One at work and 63 waiting; the next is told to try again, and everybody leaves."""
+    """One request runs and 63 wait; the next one is refused, and then all are cancelled."""
     limits = httpx2.Limits(max_connections=100)
     transport = httpx2.AsyncHTTPTransport(uds=str(engine.socket), limits=limits)
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=60) as crowd:
         body = {"prompt": "def f", "n_predict": N_CTX - 100, "priority": "background"}
         tasks = [asyncio.create_task(crowd.post("/completion", json=body)) for _ in range(64)]
-        await eventually(http, lambda props: props["pending"] == 64)
+        await wait_for_props(http, lambda props: props["pending"] == 64)
         response = await http.post("/completion", json=body)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
     assert response.status_code == 503
     assert "try again" in response.json()["error"]["message"]
-    await eventually(http, lambda props: props["pending"] == 0)
+    await wait_for_props(http, lambda props: props["pending"] == 0)
 
 
-async def test_only_the_fields_that_are_asked_for(http: httpx2.AsyncClient):
+async def test_an_answer_has_only_the_requested_fields(http: httpx2.AsyncClient):
     fields = ["content", "timings/predicted_n", "truncated", "no/such", "content/deeper"]
     body: dict[str, Any] = {"prompt": "def f", "n_predict": 3, "response_fields": fields}
     whole = await post(http, "/completion", **body)
-    *parts, last = await events(http, "/completion", **body)
+    *parts, last = await read_stream_events(http, "/completion", **body)
 
     assert set(whole) == {"content", "timings/predicted_n", "truncated"}
     assert (whole["timings/predicted_n"], whole["truncated"]) == (3, False)
     assert last == whole | {"content": ""}
     assert "".join(part["content"] for part in parts) == whole["content"]
-    assert "`response_fields`" in await refused(http, "/completion", {"prompt": "a", "response_fields": [1]})
+    assert "`response_fields`" in await read_refusal(http, "/completion", {"prompt": "a", "response_fields": [1]})
 
 
 async def test_several_candidates_come_as_a_list_and_as_events_with_their_index(http: httpx2.AsyncClient):
     body: dict[str, Any] = {"prompt": "def f", "n_predict": 4, "n_cmpl": 3, "temperature": 1.0, "n_probs": 2}
     whole = await post(http, "/completion", **body)
-    stream = await events(http, "/completion", **body)
+    stream = await read_stream_events(http, "/completion", **body)
 
     assert [item["index"] for item in whole] == [0, 1, 2]
     for item in whole:
@@ -331,7 +335,7 @@ async def test_an_answer_follows_a_schema(http: httpx2.AsyncClient):
     assert json.loads(answer["content"])["ok"] in (True, False)
 
 
-async def test_a_request_is_cancelled_by_its_name(http: httpx2.AsyncClient, engine: EngineProcess):
+async def test_a_request_over_http_is_cancelled_by_its_name(http: httpx2.AsyncClient, engine: EngineProcess):
     body = {"prompt": "def f", "n_predict": N_CTX // 4, "n_cmpl": 2, "id": "one", "client": "me", "stream": True}
     async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
         lines = response.aiter_lines()
@@ -345,4 +349,4 @@ async def test_a_request_is_cancelled_by_its_name(http: httpx2.AsyncClient, engi
             if event["stop"]:
                 ends[event["index"]] = event["stop_reason"]
     assert ends == {0: "cancelled", 1: "cancelled"}
-    assert "`id`" in await refused(http, "/cancel", {"index": 1})
+    assert "`id`" in await read_refusal(http, "/cancel", {"index": 1})

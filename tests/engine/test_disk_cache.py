@@ -25,7 +25,7 @@ def disk_cache(machine: Bench, tmp_path: Path) -> DiskCache:
 
 
 def restart(machine: Bench, folder: Path, limit: int = 2**30) -> DiskCache:
-    """As after a restart: nothing resident, and what is on disk."""
+    """Empty the memory of the machine as after a restart, and return the cache on disk."""
     machine.forget()
     disk_cache = DiskCache(machine.llama, folder, limit)
     machine.kv.on_evict = disk_cache.save_evicted
@@ -37,7 +37,7 @@ def keep(machine: Bench, disk_cache: DiskCache) -> int:
     return sum(disk_cache.save(slot) for slot in machine.kv.slots)
 
 
-def test_a_sequence_is_there_again_after_a_restart(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_a_sequence_is_read_from_disk_after_a_restart(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
     assert keep(machine, disk_cache) == 1
 
@@ -71,15 +71,13 @@ def test_a_sequence_that_may_not_be_written_is_not(machine: Bench, disk_cache: D
     assert list((tmp_path / "kv").iterdir()) == []
 
 
-def test_short_sequences_are_not_worth_a_file(machine: Bench, disk_cache: DiskCache):
+def test_short_sequences_are_not_written(machine: Bench, disk_cache: DiskCache):
     machine.run(PROMPT[:40], SHORT, owner=OPEN)
 
     assert keep(machine, disk_cache) == 0
 
 
-def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(
-    machine: Bench, disk_cache: DiskCache, tmp_path: Path
-):
+def test_a_longer_sequence_replaces_the_one_that_it_continues(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     machine.run(PROMPT[:100], SHORT, owner=OPEN)
     keep(machine, disk_cache)
     machine.run(PROMPT, SHORT, owner=OPEN)
@@ -147,7 +145,7 @@ def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path)
     assert not first.exists()
 
 
-def test_a_sequence_that_is_given_up_is_written_first(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
+def test_an_evicted_sequence_is_written_before_its_eviction(machine: Bench, disk_cache: DiskCache, tmp_path: Path):
     tokens = [n % 200 + 5 for n in range(300)]
     machine.run(tokens, SHORT, owner=OPEN)
     for kind in range(5):
@@ -168,8 +166,8 @@ def test_a_folder_that_cannot_be_written_fails_no_request(
     assert machine.run(PROMPT, SHORT)[1].stop == "limit"
 
 
-def laid(root: Path, **ages: int) -> None:
-    """Files of ten bytes, `<folder>_<name>`, that were used so long ago."""
+def write_aged_files(root: Path, **ages: int) -> None:
+    """Write files of ten bytes, `<folder>_<name>`, with these ages since their last use."""
     for name, age in ages.items():
         folder, _, stem = name.partition("_")
         (root / folder).mkdir(exist_ok=True)
@@ -178,26 +176,26 @@ def laid(root: Path, **ages: int) -> None:
         os.utime(file, (1_000_000 - age, 1_000_000 - age))
 
 
-def left(root: Path) -> list[str]:
+def list_cache_files(root: Path) -> list[str]:
     return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
 
 
-def test_files_of_other_models_and_settings_count_too_and_the_oldest_goes_first(tmp_path: Path):
-    laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
+def test_the_limit_includes_files_of_other_models_and_removes_the_oldest(tmp_path: Path):
+    write_aged_files(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
     assert sorted(file.name for file in prune_folders(tmp_path, 25)) == ["old.kv", "old.kv"]
-    assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
+    assert list_cache_files(tmp_path) == ["mine/new.kv", "other/new.kv"]
     assert prune_folders(tmp_path, 20) == []
 
 
-def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
-    laid(tmp_path, mine_new=1, other_old=3)
+def test_a_limit_of_0_removes_all_files_and_a_missing_folder_is_allowed(tmp_path: Path):
+    write_aged_files(tmp_path, mine_new=1, other_old=3)
     prune_folders(tmp_path, 0)
-    assert left(tmp_path) == []
+    assert list_cache_files(tmp_path) == []
     assert prune_folders(tmp_path / "absent", 0) == []
 
 
-def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
-    laid(tmp_path, other_old=3)
+def test_writing_a_sequence_removes_old_files_of_other_models(machine: Bench, tmp_path: Path):
+    write_aged_files(tmp_path, other_old=3)
     disk_cache = restart(machine, tmp_path / "kv", limit=2**30)
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, disk_cache)
@@ -207,7 +205,7 @@ def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench,
     disk_cache = restart(machine, tmp_path / "kv", limit=size + 5)
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, disk_cache)
-    assert left(tmp_path) == [f"kv/{own.name}"]
+    assert list_cache_files(tmp_path) == [f"kv/{own.name}"]
 
 
 def test_a_file_that_another_engine_removed_is_read_and_written_again(
@@ -220,10 +218,10 @@ def test_a_file_that_another_engine_removed_is_read_and_written_again(
     _, last = machine.run(PROMPT, SHORT, owner=OPEN)
     assert (last.usage.evaluated, again.restored_count) == (len(PROMPT), 0)
     assert keep(machine, again) == 1
-    assert len(left(tmp_path)) == 1
+    assert len(list_cache_files(tmp_path)) == 1
 
 
-def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):
+def test_unfinished_drafts_are_removed(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     for name, age in (("old", 10**6), ("new", 0)):
         draft = tmp_path / "mine" / f"draft-{name}.tmp"

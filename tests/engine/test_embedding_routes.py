@@ -14,26 +14,26 @@ from starlette.applications import Starlette
 from lsp_harness.engine.embed.embedder import Embedder
 from lsp_harness.engine.http.embedding_routes import routes
 from lsp_harness.inference.models.bert import convert
-from tests.support.encoder import WIDTH, tiny_encoder
+from tests.support.encoder import WIDTH, make_tiny_encoder
 
 
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
     path = tmp_path_factory.mktemp("encoder") / "tiny.gguf"
-    convert(tiny_encoder(), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), path, name="Tiny", license="mit")
     embedder = Embedder(str(path), is_busy=lambda: False)
     yield embedder
     embedder.close()
 
 
-def client(embedder: Embedder) -> httpx2.AsyncClient:
+def make_client(embedder: Embedder) -> httpx2.AsyncClient:
     transport = httpx2.ASGITransport(Starlette(routes=routes(embedder)))
     return httpx2.AsyncClient(transport=transport, base_url="http://engine")
 
 
 @pytest.fixture
 async def http(embedder: Embedder) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         yield http
 
 
@@ -44,7 +44,7 @@ async def post(http: httpx2.AsyncClient, path: str, **body: object) -> Any:
     return response.json()
 
 
-async def test_llama_servers_form_is_a_list_of_rows(http: httpx2.AsyncClient):
+async def test_an_answer_in_the_llama_server_form_is_a_list_of_rows(http: httpx2.AsyncClient):
     two = await post(http, "/embedding", content=["read a file", ""])
     assert [row["index"] for row in two] == [0, 1]
     assert [[len(row) for row in item["embedding"]] for item in two] == [[WIDTH], [WIDTH]]
@@ -52,7 +52,9 @@ async def test_llama_servers_form_is_a_list_of_rows(http: httpx2.AsyncClient):
     assert await post(http, "/embeddings", input="read a file") == [two[0]]
 
 
-async def test_openais_form_counts_tokens_and_names_the_model(http: httpx2.AsyncClient, embedder: Embedder):
+async def test_an_answer_in_the_openai_form_has_token_counts_and_the_model(
+    http: httpx2.AsyncClient, embedder: Embedder
+):
     body = await post(http, "/v1/embeddings", input=["read a file", "read"], model="whatever")
     [native, _] = await post(http, "/embedding", content=["read a file", "read"])
     assert (body["object"], body["model"]) == ("list", embedder.name)
@@ -69,7 +71,7 @@ async def test_base64_holds_the_same_numbers_as_float32(http: httpx2.AsyncClient
     assert values == array("f", plain["data"][0]["embedding"])
 
 
-async def test_a_text_is_cut_where_the_request_says(http: httpx2.AsyncClient):
+async def test_a_text_is_cut_at_the_requested_length(http: httpx2.AsyncClient):
     async def tokens(**body: object) -> int:
         text = "a " * 300
         return (await post(http, "/v1/embeddings", input=text, **body))["usage"]["prompt_tokens"]
@@ -104,10 +106,10 @@ async def test_a_request_that_cannot_be_answered_is_refused(
     assert said in error["message"]
 
 
-async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+async def test_without_the_model_the_error_says_how_to_download_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False)
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         for path, field in (("/embedding", "content"), ("/v1/embeddings", "input")):
             response = await http.post(path, json={field: "a"})
             assert response.status_code == 501
@@ -117,13 +119,13 @@ async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.Mo
 
 async def test_more_texts_than_may_wait_are_turned_away(embedder: Embedder):
     small = Embedder(embedder.name, is_busy=lambda: False, max_texts=1)
-    async with client(small) as http:
+    async with make_client(small) as http:
         response = await http.post("/embedding", json={"content": ["a", "b"]})
         assert (response.status_code, response.json()["error"]["type"]) == (503, "unavailable_error")
     small.close()
 
 
-async def test_nobody_waiting_ends_the_work(embedder: Embedder):
+async def test_embedding_ends_when_the_client_disconnects(embedder: Embedder):
     app = Starlette(routes=routes(embedder))
     body = json.dumps({"content": ["a"] * 1000}).encode()
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -139,6 +141,6 @@ async def test_nobody_waiting_ends_the_work(embedder: Embedder):
     await app(scope, receive, send)
 
     assert items[-1]["body"] == b"[]"
-    async with client(embedder) as http:
+    async with make_client(embedder) as http:
         await http.post("/embedding", json={"content": "next"})
     assert embedder.pending == 0

@@ -10,7 +10,7 @@ from lsp_harness.engine.embed.encoder import Encoder
 from lsp_harness.errors import ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
 from lsp_harness.inference.models.bert import convert
-from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, tiny_encoder
+from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, make_tiny_encoder
 
 CLS, SEP = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")
 
@@ -18,7 +18,7 @@ CLS, SEP = SPECIAL.index("[CLS]"), SPECIAL.index("[SEP]")
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoder]:
     path = tmp_path_factory.mktemp("encoder") / "tiny.gguf"
-    convert(tiny_encoder(), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), path, name="Tiny", license="mit")
     model = Encoder(path, threads=1)
     yield model
     model.close()
@@ -29,7 +29,7 @@ def embed(encoder: Encoder) -> Callable[[str], list[float]]:
     return lambda text: encoder.encode(encoder.tokenize(text, encoder.max_text_tokens))
 
 
-def test_its_size_is_that_of_its_file(encoder: Encoder):
+def test_the_encoder_reads_its_size_from_its_file(encoder: Encoder):
     assert (encoder.max_text_tokens, encoder.dimensions) == (CONTEXT - 2, WIDTH)
 
 
@@ -53,7 +53,7 @@ def test_a_text_is_cut_after_whole_tokens_and_stays_framed(encoder: Encoder):
     assert encoder.tokenize("", 100) == [CLS, SEP]
 
 
-def test_text_past_the_cut_does_not_count(encoder: Encoder):
+def test_text_behind_the_cut_does_not_change_the_vector(encoder: Encoder):
     vector = encoder.encode(encoder.tokenize("a b c", 2))
     assert vector == encoder.encode(encoder.tokenize("a b and so on", 2))
     assert vector != encoder.encode(encoder.tokenize("a b c", 3))
@@ -63,11 +63,11 @@ def test_marks_in_a_text_are_text(encoder: Encoder):
     assert encoder.tokenize("[CLS]", 100)[1:-1].count(CLS) == 0
 
 
-def test_how_it_pools_is_said_by_its_file_or_by_who_loads_it(tmp_path: Path):
+def test_the_file_or_the_caller_chooses_the_pooling(tmp_path: Path):
     vectors: dict[str, list[float]] = {}
     for mean in (True, False):
         path = tmp_path / f"{mean}.gguf"
-        convert(tiny_encoder(mean=mean), path, name="Tiny", license="mit")
+        convert(make_tiny_encoder(mean=mean), path, name="Tiny", license="mit")
         for pooling in POOLINGS:
             model = Encoder(path, threads=1, pooling=pooling)
             vectors[f"{mean} {pooling}"] = model.encode(model.tokenize("read a file", 8))
@@ -78,7 +78,7 @@ def test_how_it_pools_is_said_by_its_file_or_by_who_loads_it(tmp_path: Path):
     assert vectors["True mean"] != vectors["True cls"] != vectors["True last"] != vectors["True mean"]
 
 
-def test_a_pooling_that_is_none_is_refused(tmp_path: Path):
+def test_an_invalid_pooling_is_refused(tmp_path: Path):
     with pytest.raises(ModelError, match=r"index\.embedding_pooling must be one of auto, mean, .* not 'max'"):
         Encoder(tmp_path / "absent.gguf", threads=1, pooling="max")
 

@@ -13,14 +13,14 @@ from lsp_harness.engine.embed.encoder import Encoder
 from lsp_harness.engine.main import SPARE_CELLS
 from lsp_harness.inference.models.bert import convert
 from tests.engine.test_meter import read
-from tests.support.encoder import WIDTH, tiny_encoder
+from tests.support.encoder import WIDTH, make_tiny_encoder
 from tests.support.engine import EngineProcess
 
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    convert(tiny_encoder(), folder / "encoder.gguf", name="Tiny", license="mit")
+    convert(make_tiny_encoder(), folder / "encoder.gguf", name="Tiny", license="mit")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
         options = ("--embedding-model", str(folder / "encoder.gguf"), "--kv-disk", "0")
@@ -35,12 +35,12 @@ async def http(engine: EngineProcess) -> AsyncIterator[httpx2.AsyncClient]:
         yield http
 
 
-async def props(http: httpx2.AsyncClient) -> dict[str, Any]:
+async def read_props(http: httpx2.AsyncClient) -> dict[str, Any]:
     return (await http.get("/props")).json()
 
 
 async def test_texts_are_embedded_while_a_completion_streams(http: httpx2.AsyncClient):
-    assert (await props(http))["embedding"]["dimensions"] == 0
+    assert (await read_props(http))["embedding"]["dimensions"] == 0
     body = {"prompt": "def f", "n_predict": 400, "stream": True, "priority": "interactive"}
     async with http.stream("POST", "/completion", json=body) as stream:
         lines = stream.aiter_lines()
@@ -49,14 +49,14 @@ async def test_texts_are_embedded_while_a_completion_streams(http: httpx2.AsyncC
         assert [len(row["embedding"][0]) for row in urgent.json()] == [WIDTH] * 3
     background = await http.post("/v1/embeddings", json={"input": "read a file"})
     assert background.json()["data"][0]["embedding"] == urgent.json()[0]["embedding"][0]
-    assert (await props(http))["embedding"]["dimensions"] == WIDTH
+    assert (await read_props(http))["embedding"]["dimensions"] == WIDTH
 
 
 async def test_embedded_texts_are_counted(http: httpx2.AsyncClient):
-    before = (await props(http))["totals"]
+    before = (await read_props(http))["totals"]
     for _ in range(2):
         await http.post("/completion", json={"prompt": "count this prompt", "n_predict": 3})
-    totals = (await props(http))["totals"]
+    totals = (await read_props(http))["totals"]
     metrics = read((await http.get("/metrics")).text)
 
     assert totals["tokens_generated"] - before["tokens_generated"] == 6

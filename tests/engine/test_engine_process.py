@@ -18,19 +18,19 @@ from tests.support.engine import EngineProcess
 
 
 @pytest.fixture
-def place(home: Path) -> Path:
+def socket_path(home: Path) -> Path:
     return paths.runtime_folder() / "s"
 
 
-def test_only_this_user_can_connect(tiny_model: Path, place: Path):
-    with EngineProcess.start(tiny_model, place):
-        modes = [stat.S_IMODE(path.stat().st_mode) for path in (place, place.parent)]
+def test_only_this_user_can_connect(tiny_model: Path, socket_path: Path):
+    with EngineProcess.start(tiny_model, socket_path):
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in (socket_path, socket_path.parent)]
 
     assert [oct(mode) for mode in modes] == ["0o600", "0o700"]
 
 
-async def test_told_to_end_it_leaves_nothing_behind(tiny_model: Path, place: Path):
-    with EngineProcess.start(tiny_model, place, "--n-ctx", "8192") as engine:
+async def test_a_terminated_engine_leaves_no_file_behind(tiny_model: Path, socket_path: Path):
+    with EngineProcess.start(tiny_model, socket_path, "--n-ctx", "8192") as engine:
         async with engine.http() as http:
             body = {"prompt": "def f", "n_predict": 8000, "stream": True}
             async with http.stream("POST", "/completion", json=body) as response:
@@ -42,38 +42,40 @@ async def test_told_to_end_it_leaves_nothing_behind(tiny_model: Path, place: Pat
                     async for _ in lines:
                         pass
         assert engine.process.wait(60) == 0
-        assert not place.exists()
+        assert not socket_path.exists()
 
 
-def test_unused_it_ends_by_itself(tiny_model: Path, place: Path):
-    with EngineProcess.start(tiny_model, place, "--idle", "0.01") as engine:
+def test_an_unused_engine_ends_after_a_while(tiny_model: Path, socket_path: Path):
+    with EngineProcess.start(tiny_model, socket_path, "--idle", "0.01") as engine:
         assert engine.process.wait(60) == 0
-    assert not place.exists()
+    assert not socket_path.exists()
 
 
-def test_an_engine_whose_program_is_removed_ends(tiny_model: Path, place: Path, monkeypatch: pytest.MonkeyPatch):
-    folder = place.parent / "environment"
+def test_an_engine_ends_when_its_program_is_removed(
+    tiny_model: Path, socket_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = socket_path.parent / "environment"
     shutil.copytree(Path(lsp_harness.__file__).parent, folder / "lsp_harness")
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    with EngineProcess.start(tiny_model, place) as engine:
+    with EngineProcess.start(tiny_model, socket_path) as engine:
         assert "pid" in engine.said
         shutil.rmtree(folder)
         assert engine.process.wait(60) == 0
-    assert not place.exists()
+    assert not socket_path.exists()
 
 
 @pytest.mark.parametrize("size", [4, 20_000])
-def test_a_damaged_model_is_reported_to_the_parent(tiny_model: Path, place: Path, size: int):
-    damaged = place.with_name("damaged.gguf")
+def test_a_damaged_model_is_reported_to_the_parent(tiny_model: Path, socket_path: Path, size: int):
+    damaged = socket_path.with_name("damaged.gguf")
     damaged.write_bytes(tiny_model.read_bytes()[:size])
 
-    with EngineProcess.start(damaged, place) as engine:
+    with EngineProcess.start(damaged, socket_path) as engine:
         assert engine.said == {
             "error": "llama.cpp cannot load damaged.gguf: the file is damaged, or its architecture is unknown"
         }
         assert engine.process.wait(60) == 1
         assert engine.said["error"] in engine.log()
-    assert not place.exists()
+    assert not socket_path.exists()
 
 
 def test_a_parent_that_left_does_not_end_the_engine():
@@ -87,22 +89,22 @@ def test_a_parent_that_left_does_not_end_the_engine():
 
 
 @pytest.fixture
-def short() -> Iterator[Path]:
+def short_socket_path() -> Iterator[Path]:
     folder = Path("/tmp") / f"lh-{os.getpid()}"
     folder.mkdir()
     yield folder / "s"
     shutil.rmtree(folder)
 
 
-def test_a_socket_a_dead_engine_left_is_taken_over_and_told_apart(short: Path):
-    first = bind_socket(short)
-    old = socket_identity(short)
+def test_a_socket_of_a_dead_engine_is_replaced_by_another_socket(short_socket_path: Path):
+    first = bind_socket(short_socket_path)
+    old = socket_identity(short_socket_path)
     first.close()
-    assert short.exists()
+    assert short_socket_path.exists()
 
-    second = bind_socket(short)
+    second = bind_socket(short_socket_path)
 
-    assert socket_identity(short) not in (old, (0, 0))
+    assert socket_identity(short_socket_path) not in (old, (0, 0))
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(short))
+        client.connect(str(short_socket_path))
     second.close()

@@ -51,7 +51,7 @@ def find_likelier(llama: Llama, sampling: Sampling, before: str, written: str = 
         ("x =", "", " var", False),
     ],
 )
-def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
+def test_a_name_is_made_likelier_where_it_fits(llama: Llama, before: str, written: str, forced: str, likelier: bool):
     result = find_likelier(llama, Sampling(expected=NAMES), before, written, forced)
     assert bool(result) == likelier
     word = (before + written + forced).rpartition(" ")[2]
@@ -102,7 +102,9 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("a, " * 100, "", "", False),
     ],
 )
-def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: str, likelier: bool):
+def test_an_unbound_name_is_made_likelier_where_it_can_be_bound(
+    llama: Llama, before: str, written: str, forced: str, likelier: bool
+):
     assert bool(find_likelier(llama, Sampling(unbound=NAMES), before, written, forced)) == likelier
 
 
@@ -117,14 +119,16 @@ def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: 
         (" value_of", "    for", {" value"}),
     ],
 )
-def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, before: str, likelier: set[str]):
+def test_a_keyword_before_an_unbound_name_is_made_likelier_first(
+    llama: Llama, unbound: str, before: str, likelier: set[str]
+):
     result = find_likelier(llama, Sampling(unbound=(unbound,)), before)
     assert bool(result) == bool(likelier)
     for text in likelier:
         assert any(text.startswith(item) for item in result), result
 
 
-def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
+def test_only_the_longest_token_of_a_name_is_made_likelier(llama: Llama):
     """Only the longest token rises: after a single letter many other names are possible."""
     whole = find_likelier(llama, Sampling(expected=NAMES), "x = ")
     plain = {text for text in whole if "value_of".startswith(text)}
@@ -158,7 +162,7 @@ def test_needed_names_are_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch)
     assert not complete_text(f"{PROMPT}    return").lstrip().startswith("value_of")
 
 
-def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_typed_beginning_continues_with_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "LIKELY_BIAS", 1000.0)
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     for typed in ("v", "valu", "value_o"):
@@ -169,7 +173,7 @@ def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pyte
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=3))
-def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(machine: Bench, words: list[str]):
+def test_partial_words_get_the_answers_of_an_empty_cache_with_expected_names(machine: Bench, words: list[str]):
     sampling = Sampling(n_predict=6, expected=("best", "interest", "in_a_nest"), unbound=("stairs", "rest"))
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]

@@ -11,8 +11,8 @@ from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 
-class Letters:
-    """A token for each character; what stands between `|` and `|` is one token."""
+class LetterVocabulary:
+    """A vocabulary with a token for each character, and one token for the text between `|` and `|`."""
 
     def __init__(self, *, mid: int = 1003, bos_tokens: tuple[int, ...] = ()) -> None:
         self.fim_tokens = {"pre": 1001, "suf": 1002, "mid": mid}
@@ -33,7 +33,7 @@ class Letters:
         return self.words.get(token, chr(token)).encode()
 
 
-def ids(text: str) -> list[int]:
+def encode_letters(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
@@ -42,40 +42,54 @@ INFILL = Infill(
 )
 
 
-def test_a_model_s_own_beginning_comes_before_all():
+def test_the_opening_token_of_a_model_comes_first():
     for order in ("suffix-first", "prefix-suffix-middle"):
         plain, opened = (
-            tokenize_infill(Letters(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))
+            tokenize_infill(LetterVocabulary(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))
         )
         assert list(opened.tokens) == [1000, *plain.tokens]
 
 
-def test_suffix_first_lets_the_middle_continue_the_prefix():
-    work = tokenize_infill(Letters(), INFILL, "suffix-first")
+def test_the_order_suffix_first_ends_with_the_prefix():
+    work = tokenize_infill(LetterVocabulary(), INFILL, "suffix-first")
 
-    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, 1002, *ids("suf"), 1003, *ids("pre")]
+    assert list(work.prompts[0].tokens) == [
+        *encode_letters("xaxb"),
+        1001,
+        1002,
+        *encode_letters("suf"),
+        1003,
+        *encode_letters("pre"),
+    ]
     assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
 
 
 def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
-    named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
+    named, extra = LetterVocabulary(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
     named.fim_tokens["sep"] = 1004
     work = tokenize_infill(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
-    head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
+    head = [1004, *encode_letters("a.py\nxa"), *encode_letters("# b.py\nxb"), *encode_letters("xc")]
     assert list(work.prompts[0].tokens)[: len(head)] == head
 
 
-def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
-    work = tokenize_infill(Letters(), INFILL, "prefix-suffix-middle")
+def test_the_order_prefix_suffix_middle_has_its_marks():
+    work = tokenize_infill(LetterVocabulary(), INFILL, "prefix-suffix-middle")
 
-    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, *ids("pre"), 1002, *ids("suf"), 1003]
+    assert list(work.prompts[0].tokens) == [
+        *encode_letters("xaxb"),
+        1001,
+        *encode_letters("pre"),
+        1002,
+        *encode_letters("suf"),
+        1003,
+    ]
 
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = tokenize_infill(Letters(), Infill(InfillContext("", "")), order)
+    work = tokenize_infill(LetterVocabulary(), Infill(InfillContext("", "")), order)
 
     assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
     assert work.prompts[0].forced == b""
@@ -83,7 +97,7 @@ def test_an_empty_file_has_only_the_marks(order):
 
 def test_a_model_without_the_marks_is_refused():
     with pytest.raises(EngineRefused, match="fill-in-the-middle"):
-        tokenize_infill(Letters(mid=-1), INFILL, "suffix-first")
+        tokenize_infill(LetterVocabulary(mid=-1), INFILL, "suffix-first")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +120,7 @@ def test_a_model_without_the_marks_is_refused():
         ("x = 12", ""),
     ],
 )
-def test_healing_goes_back_to_where_a_token_surely_ends(kept: str, forced: str):
+def test_healing_removes_tokens_back_to_a_certain_border(kept: str, forced: str):
     assert heal(kept + forced) == (kept, forced.encode())
 
 
@@ -135,11 +149,11 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
 def test_shorter_prompts_come_after_the_first_choice():
     infill = replace(INFILL, shorter=(InfillContext("re", "s"), InfillContext("e", "")), budget_ms=50.0)
 
-    work = tokenize_infill(Letters(), infill, "suffix-first")
+    work = tokenize_infill(LetterVocabulary(), infill, "suffix-first")
 
     assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
-        [1001, 1002, *ids("s"), 1003, *ids("re")],
-        [1001, 1002, 1003, *ids("e")],
+        [1001, 1002, *encode_letters("s"), 1003, *encode_letters("re")],
+        [1001, 1002, 1003, *encode_letters("e")],
     ]
     assert work.budget_ms == 50.0
 

@@ -24,7 +24,7 @@ def test_without_temperature_the_answer_is_always_the_same(machine: Bench):
     assert (last.stop, last.usage.generated) == ("limit", 40)
 
 
-def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
+def test_the_same_prompt_is_not_evaluated_again(machine: Bench):
     first, cold = machine.run(PROMPT)
     again, warm = machine.run(PROMPT)
     size = len(machine.llama.vocabulary.tokenize(PROMPT))
@@ -34,9 +34,7 @@ def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
     assert (warm.usage.evaluated, warm.usage.reused) == (0, size)
 
 
-def test_predictions_of_the_prompt_are_kept_for_the_latest_sequences_only(
-    machine: Bench, monkeypatch: pytest.MonkeyPatch
-):
+def test_logits_of_prompts_are_kept_only_for_the_latest_sequences(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
     machine.run("def f")
     machine.run("class")
@@ -45,7 +43,7 @@ def test_predictions_of_the_prompt_are_kept_for_the_latest_sequences_only(
     assert machine.run("def f")[1].usage.evaluated == 1
 
 
-def test_a_longer_prompt_evaluates_what_is_new(machine: Bench):
+def test_a_longer_prompt_evaluates_only_its_new_tokens(machine: Bench):
     tokens = machine.llama.vocabulary.tokenize(PROMPT)
     machine.run(tokens)
     resident = machine.kv.slots[0].tokens
@@ -70,7 +68,7 @@ def test_an_accepted_answer_is_not_evaluated_again(machine: Bench):
     assert (last.usage.evaluated, last.usage.reused) == (1, len(accepted))
 
 
-def test_whatever_is_resident_the_answer_is_that_of_an_empty_cache(machine: Bench):
+def test_an_answer_does_not_depend_on_the_cached_sequences(machine: Bench):
     chance = random.Random(3)
     prompts: list[list[int]] = []
     for _ in range(30):
@@ -94,7 +92,7 @@ def test_seeds_differ_and_each_repeats_itself(machine: Bench):
     assert texts() == first
 
 
-def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Bench):
+def test_an_answer_ends_before_its_stop_string(machine: Bench):
     whole, _ = machine.run(PROMPT, Sampling(n_predict=60))
     words = {whole[at : at + size] for at in range(len(whole)) for size in (1, 2, 3, 6)}
     words = {word for word in words if "�" not in word}
@@ -108,13 +106,13 @@ def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Bench):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])
-def test_no_more_tokens_than_asked(machine: Bench, count: int):
+def test_an_answer_has_no_more_tokens_than_requested(machine: Bench, count: int):
     _, last = machine.run(PROMPT, Sampling(n_predict=count))
 
     assert (last.stop, last.usage.generated) == ("limit", count)
 
 
-def test_nothing_to_predict_warms_the_cache(machine: Bench):
+def test_a_request_for_no_tokens_warms_the_cache(machine: Bench):
     text, _ = machine.run(PROMPT, Sampling(n_predict=0))
 
     assert text == ""
@@ -174,7 +172,7 @@ def test_a_candidate_can_be_stopped_alone(machine: Bench):
     assert ends == {0: ("limit", 20), 1: ("cancelled", 5), 2: ("limit", 20)}
 
 
-def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Bench):
+def test_a_candidate_that_is_stopped_before_the_prompt_is_read_has_no_text(machine: Bench):
     def after(step: int, runs: list[RunningRequest]) -> None:
         runs[0].stop(0, "cancelled")
 
@@ -185,7 +183,7 @@ def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Ben
 
 
 @pytest.mark.parametrize("at", [0, 6])
-def test_a_request_that_is_stopped_ends_all_its_candidates(machine: Bench, at: int):
+def test_stopping_a_request_ends_all_its_candidates(machine: Bench, at: int):
     def after(step: int, runs: list[RunningRequest]) -> None:
         if step == at:
             runs[0].stop(None, "cancelled")
@@ -196,7 +194,7 @@ def test_a_request_that_is_stopped_ends_all_its_candidates(machine: Bench, at: i
     assert ends == [(0, "cancelled"), (1, "cancelled")]
 
 
-def test_requests_in_one_batch_get_what_they_get_alone(machine: Bench):
+def test_requests_in_one_batch_get_the_same_answers_as_alone(machine: Bench):
     prompts = [f"def {name}(value):\n    return " for name in ("f", "gg", "hhh", "iiii")]
     alone = [machine.run(prompt, Sampling(n_predict=16))[0] for prompt in prompts]
     machine.forget()
@@ -234,7 +232,7 @@ def test_drafts_change_when_tokens_come_and_never_which(machine: Bench, temperat
         assert 0 < last.usage.accepted <= last.usage.drafted
 
 
-def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
+def test_the_likeliest_tokens_are_returned_with_their_probabilities(machine: Bench):
     [chunks] = machine.together(
         TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), Sampling(n_predict=3, top_logprobs=4))
     )
@@ -249,7 +247,7 @@ def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
         assert sum(math.exp(value) for value in values) < 1
 
 
-def test_of_several_prompts_the_first_that_is_cheap_enough_is_taken(machine: Bench):
+def test_the_first_prompt_that_fits_the_time_budget_is_evaluated(machine: Bench):
     long, short = Prompt([1] * 60), Prompt([2] * 8)
     [cold] = machine.together(TokenRequest((long, short), Sampling(n_predict=1), budget_ms=35.0))
     machine.run(long.tokens, Sampling(n_predict=0))
@@ -260,7 +258,7 @@ def test_of_several_prompts_the_first_that_is_cheap_enough_is_taken(machine: Ben
     assert [chunks[-1].usage.evaluated for chunks in (cold, warm, unhurried)] == [8, 0, 60]
 
 
-def test_only_what_every_request_allowed_may_be_saved(machine: Bench):
+def test_a_sequence_may_be_saved_only_if_every_request_allows_it(machine: Bench):
     machine.run([1] * 20, owner=Owner(persist=True))
     assert [slot.persist for slot in machine.kv.slots if slot.tokens] == [True]
     machine.run([1] * 20 + [2], owner=Owner(persist=False))
@@ -270,8 +268,8 @@ def test_only_what_every_request_allowed_may_be_saved(machine: Bench):
     assert [slot.persist for slot in machine.kv.slots if slot.tokens] == [True, False, False]
 
 
-def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    """While it was read, more sequences were done than logits are kept for."""
+def test_a_prompt_that_took_long_to_read_is_answered_by_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    """While the prompt was read, more sequences ended than logits are kept for."""
     monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
     slow = TokenRequest((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
     [alone] = machine.together(slow)
@@ -297,7 +295,7 @@ def test_a_prompt_that_cannot_fit_is_refused(machine: Bench):
         machine.run([5] * 1000, Sampling(n_predict=100))
 
 
-def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Bench):
+def test_a_stop_string_without_an_encoding_keeps_no_sequence_busy(machine: Bench):
     for _ in range(machine.llama.n_seq + 1):
         assert machine.run(PROMPT, Sampling(n_predict=3, stop=("\ud800",)))[1].stop == "limit"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.engine import EngineProcess
-from tests.support.grammar_cases import CASES, Case, fuzz
+from tests.support.grammar_cases import CASES, GrammarCase, generate_at_random
 
 COUNT = 200
 
@@ -24,9 +24,9 @@ def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_everything_that_is_written_can_be_read(engine: EngineProcess, case: Case):
+async def test_each_answer_by_a_grammar_can_be_parsed(engine: EngineProcess, case: GrammarCase):
     async with engine.http() as http:
-        tally = await fuzz(http, case, COUNT)
+        tally = await generate_at_random(http, case, COUNT)
 
     assert tally.failed == []
     assert len(tally.tokens) == COUNT

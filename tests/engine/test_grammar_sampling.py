@@ -16,7 +16,7 @@ from .conftest import PROMPT, Bench
 BLOCK = (Path(__file__).parents[2] / "grammars/gbnf/code_block.gbnf").read_text()
 
 
-def test_a_grammar_is_not_passed_by_on_the_way_out_of_forced_text(machine: Bench):
+def test_a_grammar_also_holds_at_the_end_of_forced_text(machine: Bench):
     for seed in range(20):
         sampling = Sampling(n_predict=12, temperature=2.0, seed=seed, grammar="root ::= [0-9] [0-9]")
         assert re.fullmatch("[0-9]{2}", machine.run(PROMPT, sampling, b"  valu")[0])
@@ -46,7 +46,7 @@ def block_may_go_on(text: str) -> bool:
 
 
 def test_a_grammar_holds_at_any_temperature(machine: Bench):
-    """The whole of it, or a beginning of it when the limit came first."""
+    """An answer is a whole match of the grammar, or the beginning of one if the limit ended it."""
     ends = {"eos": 0, "limit": 0}
     for seed in range(200):
         text, last = machine.run(PROMPT, Sampling(n_predict=32, temperature=2.0, seed=seed, grammar=BLOCK))
@@ -63,10 +63,10 @@ def test_a_grammar_holds_at_any_temperature(machine: Bench):
 
 @pytest.mark.parametrize("tries", [0, 8])
 @pytest.mark.parametrize("temperature", [0.0, 2.0])
-def test_a_mark_is_no_way_out_of_a_grammar(
+def test_a_special_token_does_not_leave_a_grammar(
     llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
 ):
-    """It is written as text that the grammar allows, and would end the answer in the middle of it."""
+    """The text of the token is allowed by the grammar, and the token itself would end the answer."""
     monkeypatch.setattr(Sampler, "MAX_REFUSALS", tries)
     grammar = 'root ::= [^\\n]+ "\\n"'
     sampler = Sampler(llama.vocabulary, Sampling(temperature=temperature, seed=1, grammar=grammar), 0)
@@ -89,7 +89,7 @@ def test_an_exhausted_grammar_ends_the_answer(machine: Bench):
 
 
 @pytest.mark.parametrize("grammar", ["root ::= (", "other ::= [a-z]", "root ::= missing", "root ::= \ud800 ("])
-def test_a_grammar_that_is_none_is_refused(machine: Bench, grammar: str):
+def test_an_invalid_grammar_is_refused(machine: Bench, grammar: str):
     with pytest.raises(EngineRefused, match="grammar"):
         machine.run(PROMPT, Sampling(grammar=grammar))
     assert machine.run(PROMPT)[0]

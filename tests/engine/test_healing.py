@@ -16,7 +16,7 @@ from .conftest import PROMPT, Bench
 
 
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
-def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
+def test_healed_text_is_generated_first_and_removed_from_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
     work = tokenize_infill(
         machine.llama.vocabulary, Infill(InfillContext(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first"
@@ -36,9 +36,7 @@ def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Benc
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=4), st.booleans())
-def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
-    machine: Bench, words: list[str], deleted: bool
-):
+def test_partial_words_get_the_answers_of_an_empty_cache(machine: Bench, words: list[str], deleted: bool):
     sampling = Sampling(n_predict=6)
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
     typed += reversed(typed) if deleted else ()
@@ -56,7 +54,7 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
         assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
 
 
-def test_tokens_that_healing_spelled_are_not_spelled_again(machine: Bench):
+def test_tokens_of_a_healed_word_are_not_evaluated_again(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.run(PROMPT, sampling, b"abeinrst")
     _, first = machine.run(PROMPT, sampling, b"abeinrst_")
@@ -92,7 +90,7 @@ def test_a_request_for_probabilities_gets_those_of_every_token(machine: Bench):
     assert machine.run(PROMPT, result, b"abeinrst")[1].usage.reused == len(machine.llama.vocabulary.tokenize(PROMPT))
 
 
-def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
+def test_no_tokens_are_spelled_ahead_if_the_memory_cannot_be_cut(machine: Bench):
     machine.kv.can_truncate = False
     size = len(machine.llama.vocabulary.tokenize(PROMPT))
     _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
@@ -101,7 +99,7 @@ def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench
     assert (warmed.usage.evaluated, other.usage.reused) == (size, size)
 
 
-def test_spelled_tokens_are_known_after_they_were_parked(machine: Bench):
+def test_spelled_tokens_are_found_after_parking(machine: Bench):
     sampling = Sampling(n_predict=6)
     machine.host_cache = machine.model.host_cache = HostCache(machine.llama, 1024)
     machine.kv.on_evict = lambda slot: machine.host_cache.store(slot, machine.kv.slots) if machine.host_cache else None
@@ -114,7 +112,7 @@ def test_spelled_tokens_are_known_after_they_were_parked(machine: Bench):
     assert (again, last.usage.evaluated, last.usage.reused) == (result, 0, first.usage.evaluated)
 
 
-def test_a_drawn_token_is_no_guide_to_the_likeliest(machine: Bench):
+def test_a_sampled_token_does_not_replace_the_likeliest_one(machine: Bench):
     alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
     machine.forget()
     drawn = Sampling(n_predict=6, temperature=2.0)
@@ -124,7 +122,7 @@ def test_a_drawn_token_is_no_guide_to_the_likeliest(machine: Bench):
 
 
 @pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])
-def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: str):
+def test_forced_text_does_not_count_as_generated_text(machine: Bench, forced: str):
     text, last = machine.run(PROMPT, Sampling(n_predict=1), forced.encode())
 
     assert text
@@ -132,7 +130,7 @@ def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: st
     assert last.usage.generated == 1
 
 
-def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
+def test_confidence_of_a_healed_word_is_computed_among_matching_tokens(machine: Bench):
     result = Sampling(n_predict=6, confidence=True)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
     size = len(machine.llama.vocabulary.tokenize(PROMPT))

@@ -40,15 +40,15 @@ def use_host_cache(
     return machine
 
 
-def host_lengths(machine: Bench) -> list[int]:
+def list_host_lengths(machine: Bench) -> list[int]:
     assert machine.host_cache
     return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
 
-def test_a_parked_sequence_answers_as_if_it_had_stayed(machine: Bench):
+def test_a_parked_sequence_gives_the_same_answer(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
-    assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (203, [203])
     assert machine.kv.cached_length(A) < 16
 
     again, last = machine.run(A, SHORT)
@@ -56,11 +56,11 @@ def test_a_parked_sequence_answers_as_if_it_had_stayed(machine: Bench):
     assert again == first
     # The logits after its last token were copied with it.
     assert (last.usage.evaluated, last.usage.reused) == (0, 200)
-    assert len(host_lengths(machine)) == 1
+    assert len(list_host_lengths(machine)) == 1
     assert machine.kv.cached_length(B) < 16
 
 
-def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Bench):
+def test_a_prompt_reuses_the_beginning_of_a_parked_sequence(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
@@ -69,7 +69,7 @@ def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Benc
     assert (last.usage.evaluated, last.usage.reused) == (2, 150)
 
 
-def test_which_prompt_can_be_read_in_time_counts_what_is_parked(machine: Bench):
+def test_the_cached_length_includes_parked_sequences(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
@@ -77,31 +77,31 @@ def test_which_prompt_can_be_read_in_time_counts_what_is_parked(machine: Bench):
     assert machine.model.cached_length(C) < 16
 
 
-def test_while_there_is_room_nothing_is_moved(machine: Bench):
+def test_no_sequence_is_parked_while_there_are_free_cells(machine: Bench):
     machine.run(A[:100], SHORT)
     machine.run(B[:100], SHORT)
 
-    assert (machine.kv.used_cells, host_lengths(machine)) == (206, [])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (206, [])
 
 
-def test_of_many_candidates_one_is_kept(machine: Bench):
+def test_only_one_of_several_candidates_is_parked(machine: Bench):
     machine.together(TokenRequest((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
-    assert len(host_lengths(machine)) == 1
+    assert len(list_host_lengths(machine)) == 1
     assert machine.model.cached_length(A) == 200
 
 
-def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
+def test_a_longer_parked_sequence_replaces_the_one_that_it_continues(machine: Bench):
     machine.run(A[:150], SHORT)
     machine.run(B, SHORT)
     machine.run(A, SHORT)
     machine.run(C, SHORT)
 
-    assert sorted(host_lengths(machine)) == [203, 203]
+    assert sorted(list_host_lengths(machine)) == [203, 203]
 
 
-def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
+def test_the_host_cache_is_bounded_and_evicts_idle_clients_first(machine: Bench):
     now = 100.0
     use_host_cache(machine, limit=450, now=lambda: now)
     machine.run(A, SHORT, owner=Owner("gone"))
@@ -138,19 +138,19 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     assert B not in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
 
 
-def test_a_wanted_sequence_is_not_given_up_for_the_one_that_makes_room_for_it(machine: Bench):
+def test_a_needed_parked_sequence_is_not_evicted(machine: Bench):
     use_host_cache(machine, limit=410)
     machine.run(A, SHORT)
     machine.run(B, SHORT)
     machine.run(C, SHORT)
-    assert host_lengths(machine) == [203, 203]
+    assert list_host_lengths(machine) == [203, 203]
 
     _, last = machine.run(A, SHORT)
 
     assert last.usage.evaluated == 0
 
 
-def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench):
+def test_a_sequence_that_is_too_large_evicts_no_other_sequence(machine: Bench):
     use_host_cache(machine, limit=210)
     machine.run(A, SHORT)
     machine.run([n * 13 % 190 + 5 for n in range(220)], SHORT)
@@ -161,7 +161,7 @@ def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench)
     assert machine.host_cache.eviction_count == 1
 
 
-def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: Bench):
+def test_a_sequence_keeps_its_owner_when_another_client_reads_its_beginning(machine: Bench):
     machine.run(A, SHORT, owner=Owner("mine"))
     machine.run(B, SHORT, owner=Owner("other"))
 
@@ -170,7 +170,7 @@ def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: 
     assert [slot.client for slot in machine.kv.slots if slot.tokens[:200] == A] == ["mine"]
 
 
-def test_sequences_that_may_be_written_are_kept_beside_those_that_may_not(machine: Bench):
+def test_sequences_with_and_without_permission_to_save_are_both_parked(machine: Bench):
     mine = TokenRequest((Prompt(A),), SHORT, Owner("mine", persist=True))
     other = TokenRequest((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
     machine.together(mine, other)
@@ -180,7 +180,9 @@ def test_sequences_that_may_be_written_are_kept_beside_those_that_may_not(machin
     assert True in {sequence.persist for sequence in machine.host_cache.sequences if sequence.tokens[:200] == A}
 
 
-def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_after_a_crowd_the_remaining_sequences_move_to_the_lowest_cells(
+    machine: Bench, monkeypatch: pytest.MonkeyPatch
+):
     last = [9, *A[:80]]
     machine.together(*(TokenRequest((Prompt(prompt),), SHORT) for prompt in (A, B, C, last)))
     moved: list[int] = []
@@ -193,7 +195,7 @@ def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monk
     assert (first.usage.evaluated, second.usage.evaluated, len(moved)) == (0, 0, 1)
 
 
-def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_long_sequence_in_the_lowest_cells_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     long = [n * 13 % 190 + 5 for n in range(400)]
     machine.run(long, SHORT)
     monkeypatch.setattr(machine.llama, "load_state", lambda *_: pytest.fail("moved"))
@@ -201,7 +203,7 @@ def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monk
     assert machine.run(long, SHORT)[1].usage.evaluated == 0
 
 
-def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
+def test_the_latest_sequence_stays_when_the_host_cache_is_full(machine: Bench):
     use_host_cache(machine, limit=300)
     machine.run(A, SHORT, owner=Owner("one"))
     machine.run(B, SHORT, owner=Owner("two"))
@@ -212,7 +214,9 @@ def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
     assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [B]
 
 
-def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_sequence_is_evaluated_again_if_there_is_no_memory_to_park_it(
+    machine: Bench, monkeypatch: pytest.MonkeyPatch
+):
     def full(_: int) -> None:
         raise MemoryError
 
@@ -220,7 +224,7 @@ def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeyp
     monkeypatch.setattr(machine.llama, "read_state", full)
     machine.run(B, SHORT)
 
-    assert host_lengths(machine) == []
+    assert list_host_lengths(machine) == []
     assert machine.run(A, SHORT)[0] == first
 
 
@@ -236,7 +240,7 @@ def test_a_state_that_does_not_fit_any_more_is_evaluated_again(machine: Bench):
     assert machine.host_cache.eviction_count == 1
 
 
-def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tmp_path: Path):
+def test_a_parked_sequence_is_saved_in_the_format_of_llama_cpp(machine: Bench, tmp_path: Path):
     machine.run(A, SHORT)
     [slot] = [slot for slot in machine.kv.slots if slot.tokens]
     llama = machine.llama
@@ -246,13 +250,13 @@ def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tm
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
-def test_a_sequence_that_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
+def test_a_sequence_that_leaves_the_host_cache_is_written_to_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
     saved = DiskCache(machine.llama, tmp_path / "kv", 2**30)
     use_host_cache(machine, limit=310, saved=saved)
     first, _ = machine.run(tokens, SHORT, owner=Owner(persist=True))
     machine.run(B, SHORT)
-    assert (host_lengths(machine), saved.written_count) == ([303], 0)
+    assert (list_host_lengths(machine), saved.written_count) == ([303], 0)
     machine.run(C, SHORT)
     machine.run(A, SHORT)
     assert (machine.model.cached_length(tokens) < 16, saved.written_count) == (True, 1)
@@ -262,30 +266,30 @@ def test_a_sequence_that_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_pat
     assert (again, last.usage.evaluated, saved.restored_count) == (first, 1, 1)
 
 
-def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
+def test_an_idle_engine_frees_cells_for_parked_sequences(machine: Bench):
     a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
     for prompt in (a, b, c, d):
         machine.run(prompt, SHORT)
-    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [83])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (3 * 83, [83])
 
     assert [machine.model.evict_ahead() for _ in range(3)] == [True, True, False]
 
     # what was used last stays; the key that brings another back moves nothing else
-    assert (machine.kv.cached_length(d), host_lengths(machine)) == (80, [83, 83, 83])
+    assert (machine.kv.cached_length(d), list_host_lengths(machine)) == (80, [83, 83, 83])
     evicted = machine.kv.eviction_count
     assert machine.run(a, SHORT)[1].usage.evaluated == 0
     assert machine.kv.eviction_count == evicted
 
 
-def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Bench):
+def test_without_parked_sequences_no_cells_are_freed_ahead(machine: Bench):
     for prompt in (A[:80], B[:80], C[:80]):
         machine.run(prompt, SHORT)
 
     assert not machine.model.evict_ahead()
-    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
+    assert (machine.kv.used_cells, list_host_lengths(machine)) == (3 * 83, [])
 
 
-def test_the_sequence_that_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
+def test_the_last_used_sequence_is_not_evicted_ahead(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 

@@ -17,7 +17,7 @@ from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 
-def test_logits_are_kept_of_what_was_used_last_a_row_at_a_time():
+def test_logits_are_kept_for_the_last_used_sequences():
     sequences = [
         CachedSequence(logits_rows=dict.fromkeys(range(100, 110)), last_used_s=float(number)) for number in range(4)
     ]
@@ -77,7 +77,7 @@ CELLS, SLOTS = 40, 4
 PROMPTS = st.lists(st.integers(0, 2), min_size=1, max_size=16)
 
 
-class Requests(RuleBasedStateMachine):
+class RandomRequests(RuleBasedStateMachine):
     """Random requests, several at a time. They are evaluated in parts, and some have several candidates."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ class Requests(RuleBasedStateMachine):
         assert sum(slot.pending_forks for slot in self.kv.slots) <= SLOTS - len(self.is_busy)
 
 
-TestRequests = Requests.TestCase
+TestRequests = RandomRequests.TestCase
 TestRequests.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 
 
@@ -229,7 +229,7 @@ def test_the_least_recently_used_makes_room():
     assert [slot.tokens[:1] for slot in desk.kv.slots] == [[1], [], [3], [4], [], [], [], []]
 
 
-def test_every_slot_busy_is_said():
+def test_a_request_without_a_free_slot_is_refused():
     desk = Desk(cells=100, slots=2)
     desk.kv.acquire([1], 0)
     desk.kv.acquire([2], 0)
@@ -238,7 +238,7 @@ def test_every_slot_busy_is_said():
         desk.kv.acquire([3], 0)
 
 
-def test_room_promised_to_a_request_in_progress_is_not_given_away():
+def test_cells_that_are_reserved_for_a_running_request_are_not_used():
     desk = Desk(cells=100, slots=2)
     slow = desk.kv.acquire([1] * 60, 0)
 
@@ -275,7 +275,7 @@ def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
     assert slot.tokens == [1] * 10
 
 
-def test_nothing_is_given_up_for_what_has_no_room_anyway():
+def test_no_sequence_is_evicted_for_a_request_that_cannot_fit():
     desk = Desk(cells=50, slots=3)
     desk.whole([1] * 20)
     desk.kv.acquire([2] * 20, 5)
@@ -284,7 +284,7 @@ def test_nothing_is_given_up_for_what_has_no_room_anyway():
     assert desk.kv.cached_length([1] * 20) == 20
 
 
-def test_a_sequence_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
+def test_a_staging_sequence_uses_no_reserved_slot_and_no_spare_cells():
     memory = FakeMemory(4)
     kv = KvCache(memory, CacheLimits(cells=60, slots=4, spare_cells=20, spare_slots=1))
     kv.acquire([1] * 10, 5, branches=2)
@@ -299,7 +299,7 @@ def test_a_sequence_aside_takes_no_slot_that_was_promised_and_no_room_that_is_sp
     assert kv.acquire_staging(1, 1, urgent=True) is None
 
 
-def test_a_sequence_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
+def test_a_staging_sequence_serves_no_prompt_and_can_be_dropped():
     memory = FakeMemory(3)
     kv = KvCache(memory, CacheLimits(cells=60, slots=3))
     slot, staging = kv.acquire([5] * 30, 0), kv.acquire_staging(20, 8)
@@ -311,7 +311,7 @@ def test_a_sequence_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
     assert (kv.used_cells, staging.is_staging, slot.is_busy) == (0, False, True)
 
 
-def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
+def test_a_memory_that_cannot_be_cut_shares_only_whole_sequences():
     class Recurrent(FakeMemory):
         def truncate(self, seq: int, length: int) -> bool:
             return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
@@ -329,7 +329,7 @@ def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
     assert desk.kv.acquire([1, 2, 7], 0).tokens == []
 
 
-def test_shared_cells_are_there_for_longer_than_who_evaluated_them():
+def test_shared_cells_outlive_the_sequence_that_evaluated_them():
     desk = Desk(cells=100, slots=4)
     desk.whole([1] * 30 + [2] * 35)
     desk.whole([1] * 30 + [3] * 20)
@@ -341,7 +341,7 @@ def test_shared_cells_are_there_for_longer_than_who_evaluated_them():
     assert desk.kv.cached_length([1] * 30 + [3] * 20) == 50
 
 
-def test_an_idle_client_loses_its_state_before_one_at_work():
+def test_sequences_of_an_idle_client_are_evicted_first():
     desk = Desk(cells=100, slots=8)
     desk.whole([1] * 30, client="idle")
     desk.time += CLIENT_IDLE_S
@@ -362,7 +362,7 @@ def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
     assert [desk.kv.cached_length([kind] * 30) for kind in (1, 4, 5)] == [30, 30, 30]
 
 
-def test_a_listener_hears_of_a_sequence_before_it_goes():
+def test_a_listener_is_called_before_a_sequence_is_evicted():
     desk = Desk(cells=50, slots=4)
     items: list[list[int]] = []
     desk.kv.on_evict = lambda slot: items.append(list(slot.tokens))
@@ -387,7 +387,7 @@ def test_room_is_made_for_a_sequence_from_elsewhere():
     desk.kv.release(busy)
 
 
-def test_the_last_cells_and_slots_are_for_what_is_urgent():
+def test_the_last_cells_and_slots_are_reserved_for_urgent_requests():
     kv = KvCache(FakeMemory(3), CacheLimits(cells=100, slots=3, spare_cells=20, spare_slots=1))
     kv.acquire(range(70), 10)
 
@@ -405,7 +405,7 @@ def test_the_last_cells_and_slots_are_for_what_is_urgent():
         kv.acquire([200], 1, branches=4, urgent=True)
 
 
-def test_the_last_slots_are_for_what_is_urgent():
+def test_the_last_slots_are_reserved_for_urgent_requests():
     kv = KvCache(FakeMemory(2), CacheLimits(cells=100, slots=2, spare_slots=1))
     kv.acquire([1], 1)
 

@@ -55,7 +55,7 @@ def enable_shift(machine: Bench, *, hot: int = 0, saved: DiskCache | None = None
 
 
 def ask(machine: Bench, *tokens: list[int], reuse: int | None = None, owner: Owner | None = None) -> Usage:
-    """The usage of a short answer to a prompt."""
+    """Return the usage of a short answer to a prompt."""
     prompt = [token for part in tokens for token in part]
     [chunks] = machine.together(TokenRequest((Prompt(prompt),), SHORT, owner or Owner(), cache_reuse=reuse))
     usage = chunks[-1].usage
@@ -68,20 +68,20 @@ def find_token_runs(old: Sequence[int], prompt: Sequence[int], *, least: int = L
     return find_runs(old, prompt, find_grams(prompt, start), least, start)
 
 
-def test_a_run_is_found_where_it_moved_down_or_up():
+def test_a_run_is_found_after_it_moved_down_or_up():
     assert find_token_runs([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [TokenRun(8, 40, 190)]
     assert find_token_runs([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [TokenRun(90, 8, 140)]
 
 
-def test_runs_are_found_in_the_same_order_and_each_at_least_so_long():
+def test_runs_keep_their_order_and_have_a_minimum_length():
     old = [*TEXT[:60], *TEXT[100:160], *TEXT[60:100]]
 
     assert find_token_runs(old, [*HEAD, *TEXT, *TAIL]) == [TokenRun(0, 8, 60), TokenRun(60, 108, 60)]
     assert find_token_runs(old, [*HEAD, *TEXT, *TAIL], least=61) == []
 
 
-def test_the_order_of_runs_that_gives_most_is_taken():
-    """After a jump downwards the lines that were below the cursor are above it: the shorter run, but the first."""
+def test_the_order_of_runs_with_the_most_tokens_is_chosen():
+    """After a jump downwards, the lines below the old cursor are above the new one: the shorter run, but the first."""
     below, above = TEXT[:30], TEXT[30:]
 
     assert find_token_runs([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [
@@ -90,18 +90,18 @@ def test_the_order_of_runs_that_gives_most_is_taken():
 
 
 def test_runs_that_overlap_are_cut_to_fit():
-    """A line was put in between that begins as what follows it and ends as what comes before it."""
+    """A line was inserted that begins like the line behind it and ends like the line before it."""
     old, prompt = TEXT[:120], [*OTHER, *TEXT[:60], TEXT[60], 207, TEXT[59], *TEXT[60:120], *TAIL]
 
     assert find_token_runs(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
 
 
-def test_tokens_that_a_prompt_has_already_and_its_last_one_are_not_for_moving():
+def test_tokens_that_are_in_place_and_the_last_token_are_not_moved():
     assert find_token_runs(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
     assert find_token_runs(TEXT, TEXT, start=len(TEXT) - 4) == []
 
 
-def test_of_several_places_of_the_same_tokens_the_one_with_the_longest_run_is_taken():
+def test_the_place_with_the_longest_run_of_equal_tokens_is_chosen():
     prompt = [*TEXT[:12], *OTHER, *TEXT[:40], *TAIL]
 
     assert find_token_runs([*HEAD, *TEXT], prompt) == [TokenRun(8, 52, 40)]
@@ -124,7 +124,7 @@ def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], 
         assert target < len(prompt)
 
 
-def test_a_text_that_would_know_nothing_of_the_text_before_it_is_not_moved():
+def test_a_run_with_too_much_missing_context_is_not_moved():
     far = TokenRun(0, MAX_MISSING_CONTEXT_TOKENS + 1, 40)
     assert limit_missing_context([far], 0) == []
     assert limit_missing_context([TokenRun(0, MAX_MISSING_CONTEXT_TOKENS, 40)], 0) == [
@@ -145,7 +145,7 @@ def test_a_text_that_would_know_nothing_of_the_text_before_it_is_not_moved():
     ]
 
 
-def test_text_of_other_files_is_read_with_the_text_after_it(machine: Bench):
+def test_a_run_behind_much_new_text_is_read_again(machine: Bench):
     ask(machine, TEXT, END)
     other_tokens = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
     usage = ask(machine, other_tokens, TEXT, TAIL)
@@ -162,7 +162,7 @@ def test_moved_tokens_are_not_evaluated_again(machine: Bench):
     assert (moved.shifted, moved.evaluated) == (160, 42)
 
 
-def test_several_runs_are_moved_each_to_its_own_place(machine: Bench):
+def test_several_runs_are_moved_to_their_own_places(machine: Bench):
     old = [*TEXT[:40], *OTHER, *TEXT[40:80], *HEAD, *TEXT[80:120]]
     ask(machine, old, END)
     # the first goes down by eight, the second up by 32, the third by 40
@@ -172,7 +172,7 @@ def test_several_runs_are_moved_each_to_its_own_place(machine: Bench):
     assert (up.shifted, down.shifted) == (120, 120)
 
 
-def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench, llama: Llama):
+def test_moved_tokens_predict_the_same_as_tokens_that_were_moved_by_hand(machine: Bench, llama: Llama):
     first, second = [*HEAD, *TEXT, *END], [*OTHER, *TEXT, *TAIL]
     ask(machine, first)
     ask(machine, second)
@@ -202,7 +202,7 @@ def test_moved_tokens_predict_what_they_would_when_moved_by_hand(machine: Bench,
     assert np.abs(logits_row - fresh).max() > np.abs(logits_row - by_hand).max()
 
 
-def test_nothing_is_moved_for_who_does_not_allow_it(machine: Bench):
+def test_no_cells_are_moved_for_a_request_that_does_not_allow_it(machine: Bench):
     ask(machine, HEAD, TEXT, END)
 
     assert ask(machine, OTHER, TEXT, TAIL, reuse=0).shifted == 0
@@ -210,7 +210,7 @@ def test_nothing_is_moved_for_who_does_not_allow_it(machine: Bench):
     assert ask(machine, [206] * 9, TEXT, [214, 215], reuse=150).shifted == 190
 
 
-def test_nothing_is_moved_from_one_client_to_another(machine: Bench):
+def test_no_cells_are_moved_between_clients(machine: Bench):
     ask(machine, HEAD, TEXT, END, owner=Owner("one"))
 
     assert ask(machine, OTHER, TEXT, TAIL, owner=Owner("other")).shifted == 0
@@ -227,8 +227,8 @@ def test_parked_tokens_are_moved_as_well(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 190
 
 
-def test_a_sequence_that_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
-    """The slot is continued in place: what it had after the common beginning is cut off, and is what is wanted."""
+def test_an_evicted_sequence_is_moved_before_its_eviction(machine: Bench):
+    """The slot is reused in place: the tokens behind the common beginning are cut off, but are wanted."""
     shared = [206] * 190
     ask(machine, shared, HEAD, TEXT[:100], END)
     usage = ask(machine, shared, TEXT[:100], TAIL)
@@ -237,7 +237,7 @@ def test_a_sequence_that_is_given_up_for_the_new_prompt_is_moved_before(machine:
     assert sum(bool(slot.tokens) for slot in machine.kv.slots) == 1
 
 
-def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
+def test_moved_text_may_be_saved_only_if_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
     enable_shift(machine, saved=DiskCache(llama, tmp_path, 2**20))
     ask(machine, HEAD, TEXT, END, owner=Owner(persist=True))
     ask(machine, OTHER, TEXT, TAIL, owner=Owner(persist=True))
@@ -252,7 +252,7 @@ def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_p
     assert not any(slot.persist for slot in machine.kv.slots)
 
 
-def test_candidates_and_healing_follow_what_was_moved(machine: Bench):
+def test_candidates_and_healing_work_after_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     work = TokenRequest(
         (Prompt([*OTHER, *TEXT, *TAIL]),), Sampling(n_predict=4, n=3, temperature=1.0), cache_reuse=LEAST
@@ -263,7 +263,7 @@ def test_candidates_and_healing_follow_what_was_moved(machine: Bench):
     assert chunks[-1].usage.shifted == 190
 
 
-def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
+def test_a_cancelled_request_frees_its_staging_sequence(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     waiting: list[int] = []
 
@@ -281,7 +281,7 @@ def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
     assert machine.kv.used_cells == len({cell for slot in machine.kv.slots for cell in slot.cells})
 
 
-def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
+def test_two_equal_prompts_share_their_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     work = TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST)
     both = machine.together(work, work)
@@ -291,7 +291,7 @@ def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
     assert sum(usage.evaluated for usage in usages) < 232
 
 
-def test_without_room_to_move_it_the_prompt_is_read(machine: Bench):
+def test_without_free_cells_for_a_move_the_prompt_is_read(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     # 236 cells do for the prompt and its answer, but to sort out what to move takes 249
     result = machine.kv.acquire([210] * 782, 0)
@@ -335,7 +335,7 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
 
 
 def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    """llama.cpp moves one layer after the other; interrupted, it would begin again with some moved twice."""
+    """llama.cpp moves one layer after the other; after an interruption it would move some layers twice."""
     ask(machine, HEAD, TEXT, END)
     prompt = Prompt([*OTHER, *TEXT, *TAIL])
     with monkeypatch.context() as patch:
@@ -346,7 +346,7 @@ def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPat
     run.abandon()
 
 
-def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
+def test_a_longer_prompt_is_chosen_if_a_move_makes_it_cheap(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     long, short = Prompt([*HEAD, *OTHER, *TEXT, *TAIL]), Prompt([211] * 4)
 
@@ -361,8 +361,8 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
 
-def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
-    """The slot in which pieces waited is anybody's once they are placed."""
+def test_a_released_sequence_is_not_used_for_a_move(machine: Bench):
+    """The slot in which tokens waited can be used by any request after they were placed."""
     ask(machine, HEAD, TEXT, TAIL)
     generation = RunningRequest(
         machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None
@@ -383,7 +383,7 @@ def test_a_sequence_that_was_given_back_is_let_alone(machine: Bench):
     two.abandon()
 
 
-def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench):
+def test_moved_cells_serve_only_clients_that_accept_them(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL, owner=Owner("one"))
     assert ask(machine, OTHER, TEXT, END, owner=Owner("one")).shifted == 190
 
@@ -398,7 +398,7 @@ def test_moved_cells_are_for_their_client_and_for_who_takes_such(machine: Bench)
     assert ask(machine, OTHER, TEXT, END, [206], owner=Owner("two")).reused == 40
 
 
-def test_a_parked_sequence_remembers_its_moves(machine: Bench):
+def test_a_parked_sequence_keeps_the_record_of_its_moves(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     assert ask(machine, OTHER, TEXT, END).shifted == 190
@@ -412,7 +412,7 @@ def test_a_parked_sequence_remembers_its_moves(machine: Bench):
     assert machine.model.cached_length([*OTHER, *TEXT, *END]) == 40
 
 
-def test_a_sequence_on_disk_remembers_its_moves(machine: Bench, tmp_path: Path, llama: Llama):
+def test_a_sequence_on_disk_keeps_the_record_of_its_moves(machine: Bench, tmp_path: Path, llama: Llama):
     saved = DiskCache(llama, tmp_path, 2**30)
     enable_shift(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner(persist=True))
@@ -430,7 +430,7 @@ def test_a_sequence_on_disk_remembers_its_moves(machine: Bench, tmp_path: Path, 
     assert saved.save(HostSequence(list(moved.tokens), persist=True, state=llama.read_state(0)))
 
 
-def test_a_request_for_probabilities_gets_the_model_s_own(machine: Bench):
+def test_a_request_for_probabilities_uses_no_moved_cells(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL)
     work = TokenRequest((Prompt([*OTHER, *TEXT, *END]),), Sampling(n_predict=2, top_logprobs=2), cache_reuse=None)
     [chunks] = machine.together(work)
@@ -438,7 +438,7 @@ def test_a_request_for_probabilities_gets_the_model_s_own(machine: Bench):
     assert chunks[-1].usage.shifted == 0
 
 
-def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
+def test_a_model_whose_keys_do_not_move_correctly_moves_no_cells(
     machine: Bench, llama: Llama, monkeypatch: pytest.MonkeyPatch
 ):
     def move_to_wrong_cells(seq: int, _: object) -> None:
@@ -452,7 +452,7 @@ def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
     assert machine.kv.used_cells == 0
 
 
-def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench):
+def test_a_sequence_without_moved_cells_is_not_evicted_for_one_with_them(machine: Bench):
     enable_shift(machine, hot=256)
     ask(machine, HEAD, TEXT, TAIL)
     ask(machine, OTHER, TEXT, END)
@@ -463,8 +463,8 @@ def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench
         assert machine.model.cached_length([*OTHER, *TEXT, *END], mover) == 232
 
 
-def test_a_model_whose_keys_are_scaled_at_every_move_moves_none(tmp_path: Path, llama: Llama):
-    """llama.cpp scales those of all sequences again."""
+def test_a_model_with_scaled_keys_moves_no_cells(tmp_path: Path, llama: Llama):
+    """At every move, llama.cpp scales the keys of all sequences again."""
     scaled = Llama(
         tiny_gguf(tmp_path / "yarn.gguf", yarn=4.0),
         n_ctx=1024,

@@ -29,7 +29,7 @@ def test_pieces_of_tokens_are_the_text(llama: Llama, text: str):
     assert b"".join(pieces) == text.encode("utf-8", "replace")
 
 
-def test_special_tokens_mean_what_they_say_only_when_asked(llama: Llama):
+def test_special_tokens_are_recognised_only_on_request(llama: Llama):
     text = "<|fim_prefix|>"
 
     assert len(llama.vocabulary.tokenize(text)) > 1
@@ -48,12 +48,12 @@ def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
     assert ends == [True, True, False, True]
 
 
-def agreeing(llama: Llama, start: bytes) -> set[int]:
+def find_agreeing_tokens(llama: Llama, start: bytes) -> set[int]:
     pieces = {token: llama.vocabulary.piece(token) for token in range(llama.n_vocab)}
     return {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
 
 
-def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
+def test_blanks_are_encoded_by_the_longest_token_that_fits(llama: Llama):
     def pieces(start: bytes) -> set[bytes]:
         return {llama.vocabulary.piece(token) for token in llama.vocabulary.matching_tokens(start)}
 
@@ -74,8 +74,8 @@ def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
         st.binary(min_size=1, max_size=6),
     )
 )
-def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: bytes):
-    agree = agreeing(llama, start)
+def test_the_tokens_that_agree_with_a_text_are_found(llama: Llama, start: bytes):
+    agree = find_agreeing_tokens(llama, start)
     if start.isspace():
         # at most one is left to the word behind them, or no longer one fits
         fitting = {
@@ -128,7 +128,7 @@ GEMMA = """
 """
 
 
-def test_a_template_without_system_messages_gets_them_with_the_question():
+def test_a_template_without_system_messages_puts_them_into_the_question():
     form = compile_template(GEMMA, bos="", eos="")
 
     assert form
@@ -146,7 +146,7 @@ def test_a_template_that_is_refused_may_be_known_to_llama_cpp(llama: Llama, monk
     assert llama.chat_template.render([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
-def test_a_template_is_a_program_that_reaches_nothing():
+def test_a_template_cannot_reach_python_objects():
     form = compile_template("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
 
     assert form
@@ -162,7 +162,7 @@ def test_a_template_that_cannot_be_read_is_left_to_llama_cpp(llama: Llama, monke
     monkeypatch.setattr(llama.chat_template, "_render", None)
 
 
-def test_without_a_template_there_is_no_conversation(tmp_path: Path):
+def test_a_model_without_a_template_refuses_conversations(tmp_path: Path):
     model = load(tiny_gguf(tmp_path / "base.gguf", chat=False))
 
     with pytest.raises(EngineRefused, match="chat template"):
@@ -179,7 +179,7 @@ def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Bench
     assert machine.run("def")[0]
 
 
-def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Bench):
+def test_an_aborted_evaluation_keeps_the_earlier_tokens(machine: Bench):
     llama = machine.llama
     tokens = llama.vocabulary.tokenize("def f():\n")
     llama.decode([TokenRow(0, 0, tokens)])
@@ -230,5 +230,5 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     assert llama.logits(len(item)).shape == (llama.n_vocab,)
 
 
-def test_the_kind_of_memory_of_a_model(machine: Bench):
+def test_the_memory_of_a_model_is_described(machine: Bench):
     assert probe_memory(machine.llama) == {"cuts": True, "window": 0, "recurrent": False}

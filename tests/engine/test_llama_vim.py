@@ -39,7 +39,7 @@ def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
     shutil.rmtree(folder)
 
 
-async def test_a_completion(engine: EngineProcess):
+async def test_a_request_of_llama_vim_is_answered(engine: EngineProcess):
     async with engine.http() as http:
         answer = (await http.post("/infill", json=BODY)).raise_for_status().json()
 
@@ -48,7 +48,7 @@ async def test_a_completion(engine: EngineProcess):
     assert answer["timings"]["prompt_n"] + answer["tokens_cached"] == answer["tokens_evaluated"]
 
 
-async def test_warming_up_says_nothing(engine: EngineProcess):
+async def test_a_warming_request_of_llama_vim_returns_no_text(engine: EngineProcess):
     async with engine.http() as http:
         warm = BODY | {"n_predict": 0, "t_max_predict_ms": 1, "input_prefix": "def g(a):\n"}
         first = (await http.post("/infill", json=warm)).raise_for_status().json()

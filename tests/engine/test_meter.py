@@ -16,7 +16,7 @@ from lsp_harness.inference.request import Usage
 
 
 def read(text: str) -> dict[str, float]:
-    """Samples as Prometheus reads them: `name{label=value}` → value."""
+    """Return samples in the form `name{label=value}` → value, as Prometheus reads them."""
     values: dict[str, float] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -61,7 +61,7 @@ def test_tokens_are_added_up(meter: Meter):
     )
 
 
-def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Meter):
+def test_times_are_reported_in_seconds_and_only_if_measured(meter: Meter):
     result = scrape(meter)
     assert result["queue_wait_seconds_sum{class=interactive}"] == pytest.approx(0.006)
     assert result["first_token_seconds_count{class=interactive}"] == 1
@@ -71,7 +71,7 @@ def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Met
     assert result["request_seconds_sum{class=background}"] == pytest.approx(2.6)
 
 
-def test_held_memory_is_told_at_each_reading(meter: Meter):
+def test_the_memory_in_use_is_reported_at_each_reading(meter: Meter):
     first = scrape(
         meter, EngineLoad(pending=2, sequences=3, cells_used=500, cells_total=8192, host_tokens=900, texts_pending=7)
     )
@@ -82,7 +82,7 @@ def test_held_memory_is_told_at_each_reading(meter: Meter):
     assert first["process_start_time_seconds"] <= time.time()
 
 
-def test_totals_are_the_same_counts(meter: Meter):
+def test_totals_equal_the_sums_of_the_metrics(meter: Meter):
     assert meter.totals() == {
         "requests": {"eos": 2, "cancelled": 1},
         "prompt_tokens_evaluated": 113,
@@ -96,7 +96,7 @@ def test_totals_are_the_same_counts(meter: Meter):
     assert Meter().totals()["requests"] == {}
 
 
-async def test_the_route_and_the_calls_it_counts():
+async def test_the_metrics_route_counts_requests_by_route():
     meter = Meter()
 
     async def refuse(_: Any) -> Response:

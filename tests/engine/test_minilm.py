@@ -23,7 +23,7 @@ def encoder() -> Iterator[Encoder]:
 
 @pytest.fixture
 def similarity(encoder: Encoder) -> Callable[[str, str], float]:
-    """Cosine of two texts."""
+    """Return a function that computes the cosine of two texts."""
 
     def cosine(a: str, b: str) -> float:
         first, second = (encoder.encode(encoder.tokenize(text, 128)) for text in (a, b))
@@ -32,7 +32,7 @@ def similarity(encoder: Encoder) -> Callable[[str, str], float]:
     return cosine
 
 
-def test_its_size(encoder: Encoder):
+def test_the_encoder_has_the_size_and_the_tokens_of_minilm(encoder: Encoder):
     assert (encoder.dimensions, encoder.max_text_tokens) == (384, 510)
     assert encoder.tokenize("def read_file(path):", 128) == [101, 13366, 3191, 1035, 5371, 1006, 4130, 1007, 1024, 102]
 
@@ -51,7 +51,7 @@ def test_texts_that_mean_the_same_are_nearer(similarity: Callable[[str, str], fl
     assert similarity(query, near) > similarity(query, far) + 0.1
 
 
-def test_a_paraphrase_is_near_and_a_stranger_is_not(similarity: Callable[[str, str], float]):
+def test_a_paraphrase_is_near_and_an_unrelated_text_is_not(similarity: Callable[[str, str], float]):
     assert similarity("How do I read a file?", "How can I read a file?") > 0.9
     assert abs(similarity("How do I read a file?", "The weather is nice in spring.")) < 0.25
     assert similarity("a b", "a b") == pytest.approx(1)

@@ -11,7 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from lsp_harness.config import paths
-from tests.support.engine import EngineProcess, served
+from tests.support.engine import EngineProcess, serve_engine
 
 N_CTX = 1280
 HI: Any = [{"role": "user", "content": "Hi"}]
@@ -20,7 +20,9 @@ PROMPT = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
-    with served(tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0") as engine:
+    with serve_engine(
+        tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0"
+    ) as engine:
         yield engine
 
 
@@ -50,7 +52,7 @@ async def count(http: httpx2.AsyncClient, text: str) -> int:
     return len((await http.post("/tokenize", json={"content": text})).json()["tokens"])
 
 
-async def test_both_doors_serve_the_same_model(client: AsyncOpenAI, over_tcp: AsyncOpenAI):
+async def test_unix_socket_and_tcp_serve_the_same_model(client: AsyncOpenAI, over_tcp: AsyncOpenAI):
     answers: list[str | None] = []
     for result in (client, over_tcp):
         chat = await result.chat.completions.create(model="any", messages=HI, temperature=0, max_tokens=8)
@@ -60,7 +62,7 @@ async def test_both_doors_serve_the_same_model(client: AsyncOpenAI, over_tcp: As
     assert answers[0] == answers[1] != ""
 
 
-async def test_models(client: AsyncOpenAI):
+async def test_a_model_is_described_and_an_unknown_model_is_refused(client: AsyncOpenAI):
     model = await client.models.retrieve("tiny")
 
     assert (model.id, model.owned_by) == ("tiny", "lsp-harness")
@@ -96,7 +98,7 @@ async def test_tokens_that_were_evaluated_before_are_counted_as_cached(client: A
     assert cached[1] > cached[0]
 
 
-async def test_a_stream_says_the_same_in_pieces(client: AsyncOpenAI):
+async def test_a_stream_has_the_same_text_in_pieces(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "messages": HI, "temperature": 0, "max_tokens": 8}
     whole = await client.chat.completions.create(**settings)
     stream = await client.chat.completions.create(**settings, stream=True, stream_options={"include_usage": True})
@@ -123,7 +125,7 @@ async def test_a_stream_ends_with_done(http: httpx2.AsyncClient):
     assert "usage" not in json.loads(lines[-2][6:])
 
 
-async def test_several_choices_over_one_prompt(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_one_prompt_can_have_several_choices(client: AsyncOpenAI, http: httpx2.AsyncClient):
     settings: Any = {"model": "tiny", "messages": HI, "n": 3, "seed": 7, "max_tokens": 8}
     chat = await client.chat.completions.create(**settings)
     texts = [choice.message.content for choice in chat.choices]
@@ -167,7 +169,7 @@ async def test_a_stop_string_ends_the_answer_before_itself(client: AsyncOpenAI):
         assert (choice.text, choice.finish_reason) == (text[: text.index(word)], "stop")
 
 
-async def test_how_many_tokens_an_answer_may_have(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_the_number_of_tokens_of_an_answer_is_limited(client: AsyncOpenAI, http: httpx2.AsyncClient):
     async def generated(**more: Any) -> int:
         done = await client.chat.completions.create(model="tiny", messages=HI, temperature=0, **more)
         assert done.usage
@@ -183,7 +185,7 @@ async def test_how_many_tokens_an_answer_may_have(client: AsyncOpenAI, http: htt
     assert text.usage.completion_tokens == 16
 
 
-async def test_log_probabilities_of_a_conversation(client: AsyncOpenAI):
+async def test_a_conversation_can_have_log_probabilities(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "messages": HI, "temperature": 0, "max_tokens": 4, "logprobs": True}
     chat = await client.chat.completions.create(**settings, top_logprobs=2)
     bare = await client.chat.completions.create(**settings)
@@ -204,7 +206,7 @@ async def test_log_probabilities_of_a_conversation(client: AsyncOpenAI):
     assert [item for part in parts if part for item in part.content or []] == items
 
 
-async def test_log_probabilities_of_a_text(client: AsyncOpenAI):
+async def test_a_text_can_have_log_probabilities(client: AsyncOpenAI):
     settings: Any = {"model": "tiny", "prompt": "def f", "temperature": 0, "max_tokens": 4, "logprobs": 2}
     done = await client.completions.create(**settings)
     stream = await client.completions.create(**settings, stream=True)
@@ -224,7 +226,7 @@ async def test_log_probabilities_of_a_text(client: AsyncOpenAI):
     ]
 
 
-async def test_an_answer_follows_the_format_that_was_asked_for(client: AsyncOpenAI):
+async def test_an_answer_follows_the_requested_format(client: AsyncOpenAI):
     schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
     of_schema: Any = {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema, "strict": True}}
 
@@ -267,7 +269,7 @@ async def test_messages_in_parts_and_roles_by_other_names(client: AsyncOpenAI):
     assert len({chat.usage.prompt_tokens for chat in chats if chat.usage}) == 1
 
 
-async def test_prompts_of_every_kind(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_a_prompt_can_be_text_tokens_or_a_list(client: AsyncOpenAI, http: httpx2.AsyncClient):
     settings: Any = {"model": "tiny", "temperature": 0, "max_tokens": 6}
     tokens = (await http.post("/tokenize", json={"content": "def f"})).json()["tokens"]
     alone = (await client.completions.create(prompt="def f", **settings)).choices[0].text
@@ -293,7 +295,7 @@ async def test_prompts_of_every_kind(client: AsyncOpenAI, http: httpx2.AsyncClie
     assert usage.completion_tokens == 12
 
 
-async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_a_suffix_makes_a_completion_an_infill(client: AsyncOpenAI, http: httpx2.AsyncClient):
     done = await client.completions.create(
         model="tiny", prompt="def f():\n", suffix="\nprint(f())", temperature=0, max_tokens=8
     )
@@ -310,14 +312,14 @@ async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx
     assert word.usage.completion_tokens == 8
 
 
-async def test_the_limit_of_a_hole_is_lowered_to_what_is_left(client: AsyncOpenAI):
+async def test_the_token_limit_of_an_infill_is_lowered_to_the_free_context(client: AsyncOpenAI):
     values = {"model": "tiny", "prompt": "def f():\n    retur", "suffix": "\nprint(f())", "max_tokens": 10**6}
     for n in (1, 4):
         async with await client.completions.create(**values, n=n, stream=True) as chunks:
             assert (await anext(aiter(chunks))).choices
 
 
-async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClient):
+async def test_the_user_of_a_request_is_its_client(client: AsyncOpenAI, http: httpx2.AsyncClient):
     await client.completions.create(model="tiny", prompt="whose is this text", max_tokens=1, user="somebody")
 
     assert "somebody" in [row["client"] for row in (await http.get("/props")).json()["residents"]]
@@ -402,7 +404,7 @@ async def test_a_wrong_request_is_a_bad_request(client: AsyncOpenAI, path: str, 
         {"tools": [{"type": "function"}], "tool_choice": "none", "best_of": 1, "stream_options": None},
     ],
 )
-async def test_fields_that_change_nothing_are_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
+async def test_fields_without_an_effect_are_ignored(http: httpx2.AsyncClient, more: dict[str, Any]):
     body = {"model": "gpt-4", "messages": HI, "max_tokens": 1} | more
 
     assert (await http.post("/v1/chat/completions", json=body)).status_code == 200

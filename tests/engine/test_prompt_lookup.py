@@ -6,34 +6,34 @@ from lsp_harness.engine.decode.step_cost import StepCost
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
 
 
-def flat(_: int) -> float:
+def return_constant_cost(_: int) -> float:
     return 1.0
 
 
-def test_tokens_that_followed_the_last_ones_before_are_the_draft():
-    assert PromptLookup(flat).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
+def test_a_draft_has_the_tokens_that_followed_the_same_tokens_earlier():
+    assert PromptLookup(return_constant_cost).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
 
 
-def test_without_such_a_place_there_is_no_draft():
-    assert PromptLookup(flat).draft([1, 2, 3, 4, 5, 6], 5) == []
-    assert PromptLookup(flat).draft([1, 2], 5) == []
+def test_without_earlier_equal_tokens_there_is_no_draft():
+    assert PromptLookup(return_constant_cost).draft([1, 2, 3, 4, 5, 6], 5) == []
+    assert PromptLookup(return_constant_cost).draft([1, 2], 5) == []
     # the end itself is not such a place
-    assert PromptLookup(flat).draft([9, 9, 1, 2, 3], 5) == []
+    assert PromptLookup(return_constant_cost).draft([9, 9, 1, 2, 3], 5) == []
 
 
-def test_no_more_than_asked_or_known():
+def test_a_draft_has_no_more_tokens_than_requested_or_known():
     tokens = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]
 
-    assert PromptLookup(flat).draft(tokens, 3) == [4, 5, 6]
-    assert PromptLookup(flat).draft(tokens, 0) == []
-    assert len(PromptLookup(flat).draft(tokens, 100)) <= 8
+    assert PromptLookup(return_constant_cost).draft(tokens, 3) == [4, 5, 6]
+    assert PromptLookup(return_constant_cost).draft(tokens, 0) == []
+    assert len(PromptLookup(return_constant_cost).draft(tokens, 100)) <= 8
 
 
-def test_a_copy_goes_on_where_it_was():
+def test_a_copy_continues_at_its_place():
     """The copy follows the second of two equal runs of three tokens when it is past the first."""
     first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
     source = [*first, *second]
-    lookup = PromptLookup(flat)
+    lookup = PromptLookup(return_constant_cost)
 
     assert lookup.draft([*source, 1, 2, 3], 3) == [40, 41, 42]
     lookup.record(3, 3)
@@ -55,12 +55,12 @@ def test_drafts_that_fail_get_shorter_and_end():
     assert len(sizes) < 5
 
 
-def test_a_short_likeness_is_no_reason_to_guess_where_guessing_is_dear():
+def test_a_short_match_gives_no_draft_if_drafts_are_expensive():
     dear = StepCost({1: 10.0, 2: 18.0, 4: 34.0, 8: 60.0, 16: 90.0})
 
     assert PromptLookup(dear.step_ms).draft([*range(40), *range(3)], 15) == []
     assert PromptLookup(dear.step_ms).draft([*range(40), *range(16)], 15) != []
-    assert PromptLookup(flat).draft([*range(40), *range(3)], 15) != []
+    assert PromptLookup(return_constant_cost).draft([*range(40), *range(3)], 15) != []
 
 
 def test_drafts_are_tried_again_after_a_while():

@@ -10,8 +10,8 @@ from lsp_harness.config import paths
 from lsp_harness.engine.decode import repack_probe
 
 
-class Child:
-    """`subprocess.run` with a given end, and a count."""
+class FakeRun:
+    """A replacement of `subprocess.run` with a given exit status, which counts its calls."""
 
     def __init__(self, code: int | None) -> None:
         self.code = code
@@ -25,11 +25,11 @@ class Child:
 
 
 @pytest.mark.parametrize(("code", "works"), [(0, True), (-11, False), (1, False), (None, False)])
-def test_the_answer_is_asked_for_once(
+def test_the_probe_runs_only_once(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
 ):
     (paths.cache_folder() / "probe.json").unlink()
-    child = Child(code)
+    child = FakeRun(code)
     monkeypatch.setattr(subprocess, "run", child)
 
     assert [repack_probe.repacking_works(tiny_model) for _ in range(3)] == [works] * 3
@@ -38,8 +38,8 @@ def test_the_answer_is_asked_for_once(
     ]
 
 
-def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeypatch: pytest.MonkeyPatch):
-    child = Child(0)
+def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypatch: pytest.MonkeyPatch):
+    child = FakeRun(0)
     monkeypatch.setattr(subprocess, "run", child)
     model = home / "model.gguf"
     for size in (1, 2):
@@ -49,10 +49,10 @@ def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeyp
     assert len(child.runs) == 2
 
 
-def test_an_unreadable_record_is_written_anew(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreadable_record_is_replaced(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
     record = paths.cache_folder() / "probe.json"
     record.write_text("{")
-    monkeypatch.setattr(subprocess, "run", Child(-11))
+    monkeypatch.setattr(subprocess, "run", FakeRun(-11))
 
     assert repack_probe.repacking_works(tiny_model) is False
     assert list(json.loads(record.read_text()).values()) == [False]

@@ -15,36 +15,36 @@ from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineBusy
 
 from .conftest import CURVE
-from .scheduling import GatedLlama, all_of, make_request, until
+from .scheduling import GatedLlama, make_request, read_all_ends, wait_until
 
 
-async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
-    tasks = [asyncio.create_task(all_of(scheduler, make_request(name))) for name in "abc"]
-    await until(lambda: scheduler.pending == 3)
+async def test_a_full_queue_refuses_requests_at_once(scheduler: Scheduler, gated_llama: GatedLlama):
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request(name))) for name in "abc"]
+    await wait_until(lambda: scheduler.pending == 3)
 
     for priority in ("normal", "background"):
         with pytest.raises(EngineBusy, match="3 requests"):
-            await all_of(scheduler, make_request("d"), priority)
+            await read_all_ends(scheduler, make_request("d"), priority)
     # less urgent ones keep nobody out
-    tasks += [asyncio.create_task(all_of(scheduler, make_request(name), "interactive")) for name in "def"]
-    await until(lambda: scheduler.pending == 6)
+    tasks += [asyncio.create_task(read_all_ends(scheduler, make_request(name), "interactive")) for name in "def"]
+    await wait_until(lambda: scheduler.pending == 6)
     with pytest.raises(EngineBusy, match="3 requests"):
-        await all_of(scheduler, make_request("g"), "interactive")
+        await read_all_ends(scheduler, make_request("g"), "interactive")
     gated_llama.open.set()
     await asyncio.gather(*tasks)
-    await until(lambda: scheduler.pending == 0)
-    assert await all_of(scheduler, make_request("d")) == ["limit"]
+    await wait_until(lambda: scheduler.pending == 0)
+    assert await read_all_ends(scheduler, make_request("d")) == ["limit"]
 
 
-async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_llama: GatedLlama):
+async def test_a_request_that_takes_all_cells_does_not_block_completions(gated_llama: GatedLlama):
     llama = gated_llama.llama
     gated_llama.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 22)))
-    many = asyncio.create_task(all_of(scheduler, make_request("many", 5, n=4)))
+    chat = asyncio.create_task(read_all_ends(scheduler, make_request("chat", gated_llama.kv.context_length - 22)))
+    many = asyncio.create_task(read_all_ends(scheduler, make_request("many", 5, n=4)))
     await gated_llama.at_work.wait()
-    typing = asyncio.create_task(all_of(scheduler, make_request("typing", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    typing = asyncio.create_task(read_all_ends(scheduler, make_request("typing", 3), "interactive"))
+    await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
 
     assert await typing == ["limit"]
@@ -57,18 +57,18 @@ async def test_a_request_that_takes_all_the_room_keeps_nobody_from_typing(gated_
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gated_llama: GatedLlama):
+async def test_a_waiting_large_request_lets_smaller_requests_of_users_pass(gated_llama: GatedLlama):
     gated_llama.kv = KvCache(
         gated_llama.llama,
         CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, spare_cells=256, spare_slots=2),
     )
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
+    chat = asyncio.create_task(read_all_ends(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
     await gated_llama.at_work.wait()
-    large = asyncio.create_task(all_of(scheduler, make_request("large", 400), "interactive"))
-    await until(lambda: scheduler.pending == 2)
-    small = asyncio.create_task(all_of(scheduler, make_request("small", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    large = asyncio.create_task(read_all_ends(scheduler, make_request("large", 400), "interactive"))
+    await wait_until(lambda: scheduler.pending == 2)
+    small = asyncio.create_task(read_all_ends(scheduler, make_request("small", 3), "interactive"))
+    await wait_until(lambda: scheduler.pending == 3)
     gated_llama.open.set()
 
     assert await small == ["limit"]
@@ -78,7 +78,7 @@ async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(ga
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
+async def test_a_request_is_tried_at_once_while_another_waits_for_cells(
     gated_llama: GatedLlama, monkeypatch: pytest.MonkeyPatch
 ):
     gated_llama.kv = KvCache(
@@ -86,7 +86,7 @@ async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
         CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, spare_cells=256, spare_slots=2),
     )
     scheduler = Scheduler(ModelRuntime(cast("Any", gated_llama), gated_llama.kv, StepCost(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
+    chat = asyncio.create_task(read_all_ends(scheduler, make_request("chat", gated_llama.kv.context_length - 1)))
     await gated_llama.at_work.wait()
     acquire, arrived, is_waiting = gated_llama.kv.acquire, threading.Event(), threading.Event()
 
@@ -98,11 +98,11 @@ async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
         return acquire(*args, **kwargs)
 
     monkeypatch.setattr(gated_llama.kv, "acquire", slowly)
-    fix = asyncio.create_task(all_of(scheduler, make_request("fix", 100)))
+    fix = asyncio.create_task(read_all_ends(scheduler, make_request("fix", 100)))
     gated_llama.open.set()
     await asyncio.to_thread(is_waiting.wait)
-    key = asyncio.create_task(all_of(scheduler, make_request("key", 3), "interactive"))
-    await until(lambda: scheduler.pending == 3)
+    key = asyncio.create_task(read_all_ends(scheduler, make_request("key", 3), "interactive"))
+    await wait_until(lambda: scheduler.pending == 3)
     arrived.set()
 
     assert await key == ["limit"]
@@ -113,16 +113,16 @@ async def test_a_request_that_came_while_another_found_no_room_is_tried_at_once(
     await asyncio.to_thread(scheduler.close)
 
 
-async def test_a_request_that_finds_the_cache_full_waits_for_its_cells(scheduler: Scheduler, gated_llama: GatedLlama):
+async def test_a_request_waits_for_cells_of_a_full_cache(scheduler: Scheduler, gated_llama: GatedLlama):
     gated_llama.open.set()
-    tasks = [asyncio.create_task(all_of(scheduler, make_request(name, 600))) for name in "ab"]
+    tasks = [asyncio.create_task(read_all_ends(scheduler, make_request(name, 600))) for name in "ab"]
 
     assert await asyncio.gather(*tasks) == [["limit"]] * 2
     # together they would need more cells than there are
     assert all(len(step) == 1 for step in gated_llama.log)
 
 
-async def test_when_nobody_asks_room_is_made_for_what_is_parked(gated_llama: GatedLlama):
+async def test_an_idle_engine_frees_cells_for_parked_sequences(gated_llama: GatedLlama):
     gated_llama.open.set()
     gated_llama.kv = KvCache(
         gated_llama.llama, CacheLimits(cells=gated_llama.llama.n_ctx, slots=gated_llama.llama.n_seq, fast_cells=256)
@@ -132,8 +132,8 @@ async def test_when_nobody_asks_room_is_made_for_what_is_parked(gated_llama: Gat
         ModelRuntime(cast("Llama", gated_llama), gated_llama.kv, StepCost(CURVE), host_cache=host_cache)
     )
     for name in ("a", "b b", "c c c"):
-        await all_of(scheduler, make_request(name, prompt=100))
-    await until(lambda: len(host_cache.sequences) == 2)
+        await read_all_ends(scheduler, make_request(name, prompt=100))
+    await wait_until(lambda: len(host_cache.sequences) == 2)
     await asyncio.to_thread(scheduler.close)
 
     assert [slot.client for slot in gated_llama.kv.sequences] == ["c c c"]

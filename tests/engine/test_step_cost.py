@@ -16,33 +16,33 @@ CPU = {1: 19, 2: 41, 3: 53, 4: 60, 6: 83, 8: 78, 12: 98, 16: 106, 32: 212, 64: 3
 GPU = {size: 10 + size / 100 for size in MEASURED_SIZES}
 
 
-def machine(curve: Mapping[int, float]) -> StepCost:
+def make_step_cost(curve: Mapping[int, float]) -> StepCost:
     return StepCost({size: float(ms) for size, ms in curve.items()})
 
 
-def test_between_sizes_the_cost_lies_on_a_line_and_beyond_them_it_is_in_proportion():
-    cpu = machine(CPU)
+def test_the_cost_of_a_step_is_interpolated_and_extrapolated():
+    cpu = make_step_cost(CPU)
 
     assert [cpu.step_ms(n) for n in (1, 2, 5, 16, 24, 256)] == [19, 41, 71.5, 106, 159, 840]
     assert cpu.step_ms(0) == 19
 
 
 def test_the_number_of_candidates_follows_from_the_curve():
-    assert machine(CPU).best_candidate_count() == 8
-    assert machine(CPU).best_candidate_count(max_candidates=5) == 5
-    assert machine({1: 10, 2: 20, 4: 40, 8: 80}).best_candidate_count() == 1
-    assert machine(GPU).best_candidate_count() == 8
+    assert make_step_cost(CPU).best_candidate_count() == 8
+    assert make_step_cost(CPU).best_candidate_count(max_candidates=5) == 5
+    assert make_step_cost({1: 10, 2: 20, 4: 40, 8: 80}).best_candidate_count() == 1
+    assert make_step_cost(GPU).best_candidate_count() == 8
 
 
 def test_parts_of_a_prompt_are_as_short_as_speed_allows():
-    assert machine(CPU).chunk_tokens() == 128
-    assert machine({1: 10, 16: 20, 64: 75, 128: 150}).chunk_tokens() == 16
+    assert make_step_cost(CPU).chunk_tokens() == 128
+    assert make_step_cost({1: 10, 16: 20, 64: 75, 128: 150}).chunk_tokens() == 16
     # a few tokens at a time would never be worth it
-    assert machine({1: 10, 2: 20, 128: 1280}).chunk_tokens() == 16
+    assert make_step_cost({1: 10, 2: 20, 128: 1280}).chunk_tokens() == 16
 
 
 def test_speeds_are_those_of_the_curve():
-    facts = machine(CPU).props()
+    facts = make_step_cost(CPU).props()
 
     assert (facts["prompt_per_second"], facts["generated_per_second"]) == (304.8, 52.6)
     assert facts["decode_ms"]["8"] == 78
@@ -50,7 +50,7 @@ def test_speeds_are_those_of_the_curve():
 
 
 def test_live_figures_move_the_whole_curve():
-    cpu = machine(CPU)
+    cpu = make_step_cost(CPU)
     for _ in range(200):
         cpu.observe(1, 38.0)
 
@@ -76,7 +76,7 @@ def test_every_size_is_measured_from_an_empty_sequence():
     assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
 
 
-def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.MonkeyPatch):
+def test_a_delayed_step_does_not_change_the_curve(monkeypatch: pytest.MonkeyPatch):
     now, size, calls = [0.0], [0], Counter[int]()
     monkeypatch.setattr(module, "perf_counter", lambda: now[0])
 
@@ -92,17 +92,17 @@ def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.Mon
     assert measured_ms[12] == pytest.approx(16)
 
 
-def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
-    machine(CPU).save(tmp_path / "missing" / "machine.json", "this")
+def test_a_curve_that_cannot_be_saved_is_measured_again(tmp_path: Path):
+    make_step_cost(CPU).save(tmp_path / "missing" / "machine.json", "this")
 
     assert StepCost.load(tmp_path / "missing" / "machine.json", "this") is None
 
 
-def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
+def test_a_curve_is_saved_under_its_key(tmp_path: Path):
     file = tmp_path / "machine.json"
     assert StepCost.load(file, "this") is None
-    machine(CPU).save(file, "this")
-    machine(GPU).save(file, "that")
+    make_step_cost(CPU).save(file, "this")
+    make_step_cost(GPU).save(file, "that")
 
     result = StepCost.load(file, "this")
     assert result is not None
@@ -116,10 +116,10 @@ def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"this": 1}', '{"this": {"1": "fast"}}', '{"this": {"1": 2}}'])
-def test_a_record_that_is_none_is_measured_anew(tmp_path: Path, text: str):
+def test_an_invalid_record_is_measured_again(tmp_path: Path, text: str):
     file = tmp_path / "machine.json"
     file.write_text(text)
 
     assert StepCost.load(file, "this") is None
-    machine(CPU).save(file, "this")
+    make_step_cost(CPU).save(file, "this")
     assert StepCost.load(file, "this")

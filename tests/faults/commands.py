@@ -1,10 +1,10 @@
-"""The commands that are tried under each fault. A script holds the replies of the model."""
+"""The commands that are run under each fault. A script has the replies of the model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.faults.talk import talk
-from tests.faults.world import World
+from tests.faults.world import UserFolders
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Command:
     def arguments(self) -> list[str]:
         return [part.replace("_", " ") for part in self.name.split()]
 
-    def prepare(self, world: World) -> Callable[[], None]:
+    def prepare(self, world: UserFolders) -> Callable[[], None]:
         if self.name == "serve":
             return lambda: talk(world.project)
         from lsp_harness.cli.main import main

@@ -17,13 +17,16 @@ class End:
 
 @dataclass(frozen=True)
 class Fault:
-    """`damage` is done in the process of the command. `encoding` is that of its output, `stdout` where it goes. `says`
-    are sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are
-    sentences that depend on which of two processes is faster."""
+    """A fault of the surroundings of a command, and how each command ends under it.
+
+    `damage` is done in the process of the command. `encoding` is that of its output, `stdout` its target. `says` are
+    sentences, each with the commands that say it; `ends` are the commands that end in another way. `may_say` are
+    sentences that depend on which of two processes is faster.
+    """
 
     name: str
     what: str
-    damage: s.Break = s.nothing
+    damage: s.Break = s.change_nothing
     says: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     may_say: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     ends: Mapping[str, End] = field(default_factory=dict[str, End])

@@ -30,7 +30,7 @@ from tests.faults.groups import (
 )
 
 
-def _project(why: str) -> dict[str, tuple[str, ...]]:
+def _make_project_messages(why: str) -> dict[str, tuple[str, ...]]:
     """Return the messages about project files that cannot be read, each with the commands that print it."""
     return {
         **{f"{name}: …{name} {why}": SETTINGS for name in ("lsp-harness.toml", "lsp-harness.local.toml")},
@@ -41,20 +41,20 @@ def _project(why: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) -> tuple[Fault, ...]:
+def _make_special_faults(kind: str, it_is: str, make: Callable[[Path], object], why: str) -> tuple[Fault, ...]:
     return (
         Fault(
             f"{kind}-project",
             f"{it_is}, under every name that is read in a project (settings, ignore files, manifests, ruff's settings)",
-            s.special(s.GROUPS["project"], make),
-            says={**_project(f"{why}, {NO_FILE}"), RUFF: FIX},
+            s.replace_by_special_files(s.GROUPS["project"], make),
+            says={**_make_project_messages(f"{why}, {NO_FILE}"), RUFF: FIX},
             may_say={RUFF: ("serve",)},
             ends={DOCS: End(2, "… no installed package with tiny.area; …")},
         ),
         Fault(
             f"{kind}-user",
             f"{it_is}, under every name of the user's own settings, state, runtime folder and models",
-            s.special(s.GROUPS["user"], make),
+            s.replace_by_special_files(s.GROUPS["user"], make),
             says={
                 f"config.toml: …config.toml {why}, {NO_FILE}": (*SETTINGS, "models"),
                 f"…statistics.lock {NEW}": STATISTICS,
@@ -73,7 +73,7 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
         Fault(
             f"{kind}-cache",
             f"{it_is}, under every name in the cache (index, vectors, what is known of the machine, saved sequences)",
-            s.special(s.GROUPS["cache"], make),
+            s.replace_by_special_files(s.GROUPS["cache"], make),
             says={
                 f"…/root {NEW}": (*IGNORES, STATUS, "doctor"),
                 f"…/lock {NEW}": IGNORES,
@@ -90,19 +90,19 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
 
 
 FILE_FAULTS = (
-    *_special("pipe", "a named pipe", s.MAKERS["pipe"], "is a named pipe"),
-    *_special("device", "a link to `/dev/zero`", s.MAKERS["device"], "is a link to a device"),
+    *_make_special_faults("pipe", "a named pipe", s.MAKERS["pipe"], "is a named pipe"),
+    *_make_special_faults("device", "a link to `/dev/zero`", s.MAKERS["device"], "is a link to a device"),
     Fault(
         "loop-project",
         "a link that leads to itself, under every name that is read in a project",
-        s.special(s.GROUPS["project"], s.MAKERS["loop"]),
-        says=_project("cannot be read: Too many levels of symbolic links; remove the link"),
+        s.replace_by_special_files(s.GROUPS["project"], s.MAKERS["loop"]),
+        says=_make_project_messages("cannot be read: Too many levels of symbolic links; remove the link"),
         ends={DOCS: End(2, "… no installed package with tiny.area; …")},
     ),
     Fault(
         "utf-16-project",
         "UTF-16 in every file that is read in a project",
-        s.special(s.GROUPS["project"], s.MAKERS["utf-16"]),
+        s.replace_by_special_files(s.GROUPS["project"], s.MAKERS["utf-16"]),
         says={
             **{
                 f"{name}: …{name} is UTF-16; save it as UTF-8": SETTINGS
@@ -121,7 +121,7 @@ FILE_FAULTS = (
     Fault(
         "folder-user",
         "a folder under every name of the user's own settings, state, runtime folder and models",
-        s.special(s.GROUPS["user"], s.MAKERS["folder"]),
+        s.replace_by_special_files(s.GROUPS["user"], s.MAKERS["folder"]),
         says={
             f"config.toml: …config.toml is a folder, {NO_FILE}": (*SETTINGS, "models"),
             f"what became of suggestions is not kept: …statistics.lock {IN_THE_WAY}": STATISTICS,
@@ -137,7 +137,7 @@ FILE_FAULTS = (
     Fault(
         "folder-cache",
         "a folder under every name in the cache",
-        s.special(s.GROUPS["cache"], s.MAKERS["folder"]),
+        s.replace_by_special_files(s.GROUPS["cache"], s.MAKERS["folder"]),
         says={
             f"what changed in the index is not kept: …/root {IN_THE_WAY}": (*IGNORES, STATUS, "doctor"),
             f"the index is not kept: …/lock {IN_THE_WAY}": (*FILE, *FIND),
@@ -151,7 +151,7 @@ FILE_FAULTS = (
     Fault(
         "damaged-user",
         "no text in every file of the user's own settings, state, runtime folder and models",
-        s.special(s.GROUPS["user"], s.MAKERS["damaged"]),
+        s.replace_by_special_files(s.GROUPS["user"], s.MAKERS["damaged"]),
         says={
             "config.toml: …config.toml is not UTF-8 in line 1; save it as UTF-8": (*SETTINGS, "models"),
             "…statistics.json is not UTF-8 in line 1; …; the statistics begin again": ("complete a.py:2:12",),
@@ -170,7 +170,7 @@ FILE_FAULTS = (
     Fault(
         "damaged-cache",
         "no database in every file in the cache",
-        s.special(s.GROUPS["cache"], s.MAKERS["damaged"]),
+        s.replace_by_special_files(s.GROUPS["cache"], s.MAKERS["damaged"]),
         says={
             f"searched by names and words only: …vectors.db: file is not a database; {AGAIN}": (
                 *("search ring", "locate area_of_a_ring"),

@@ -24,7 +24,7 @@ MEMORY = 3 << 30
 
 
 @dataclass(frozen=True)
-class Ran:
+class CommandEnd:
     """The end of a command: its exit status (None if it had to be killed), its output, and a file after it."""
 
     code: int | None
@@ -34,7 +34,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Place:
+class CommandSurroundings:
     """The surroundings of a command: folder, environment, encoding and target of its output, and a file.
 
     The output goes to a pipe by default. The file is read when the command has ended, because only the command may see
@@ -48,19 +48,19 @@ class Place:
     file: Path
 
 
-def run(work: Callable[[], None], place: Place) -> Ran:
+def run(work: Callable[[], None], place: CommandSurroundings) -> CommandEnd:
     """Run `work`, which may end by SystemExit."""
-    pipes = [_pipe() for _ in range(3)]
+    pipes = [_open_large_pipe() for _ in range(3)]
     pid = os.fork()
     if pid == 0:
-        _be(work, place, [writer for _, writer in pipes])
+        _become_command(work, place, [writer for _, writer in pipes])
     for _, writer in pipes:
         os.close(writer)
-    code = _end(pid)
-    return Ran(code, *(_read_output(reader, place.encoding) for reader, _ in pipes))
+    code = _wait_for_end(pid)
+    return CommandEnd(code, *(_read_output(reader, place.encoding) for reader, _ in pipes))
 
 
-def _pipe() -> tuple[int, int]:
+def _open_large_pipe() -> tuple[int, int]:
     """Return a pipe that is large enough to hold all output until the process ends."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, ROOM)
@@ -73,7 +73,7 @@ def _read_output(reader: int, encoding: str) -> str:
         return (file.read() or b"").decode(encoding, "replace")
 
 
-def _end(pid: int) -> int | None:
+def _wait_for_end(pid: int) -> int | None:
     descriptor = os.pidfd_open(pid)
     try:
         ended, _, _ = select.select([descriptor], [], [], LIMIT_S)
@@ -86,7 +86,7 @@ def _end(pid: int) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
+def _become_command(work: Callable[[], None], place: CommandSurroundings, streams: list[int]) -> None:
     """Become the process of the command, and end with it."""
     code = 1
     out, err, file = streams

@@ -1,4 +1,4 @@
-"""Groups of commands that say the same under a fault, and the sentences that are said under several."""
+"""Groups of commands with the same messages under a fault, and the messages that several faults share."""
 
 from tests.faults.commands import COMMANDS
 

@@ -14,16 +14,16 @@ from typing import Any
 
 from tests.faults.commands import Command
 from tests.faults.fault import Fault
-from tests.faults.forked import Place, Ran, run
-from tests.faults.table import FAULTS, chosen_commands
-from tests.faults.world import World
+from tests.faults.forked import CommandEnd, CommandSurroundings, run
+from tests.faults.table import FAULTS, choose_commands
+from tests.faults.world import UserFolders
 
 
 class Runner:
     """A runner of commands below `folder`, whose path is short enough for sockets."""
 
     def __init__(self, folder: Path) -> None:
-        self._world, self._template = World(folder / "w"), folder / "t"
+        self._world, self._template = UserFolders(folder / "w"), folder / "t"
         self._world.base.mkdir(mode=0o700)
         self._world.make()
         for name in ("fix unused.py", "index rebuild"):
@@ -35,12 +35,12 @@ class Runner:
     def outcomes(self, fault: Fault) -> dict[str, Any]:
         """Return how each chosen command ended, by its name."""
         outcomes: dict[str, Any] = {}
-        for command in chosen_commands(fault):
+        for command in choose_commands(fault):
             self._world.restore(self._template)
             outcomes[command.name] = asdict(self._run(command, fault))
         return outcomes
 
-    def _run(self, command: Command, fault: Fault) -> Ran:
+    def _run(self, command: Command, fault: Fault) -> CommandEnd:
         world = self._world
         environment = world.environment()
         if command.script:
@@ -52,7 +52,10 @@ class Runner:
 
         # what a server says on its standard output is for an editor
         stdout = fault.stdout if command.name != "serve" else ""
-        return run(run_command, Place(world.project, environment, fault.encoding, stdout, world.project / "unused.py"))
+        return run(
+            run_command,
+            CommandSurroundings(world.project, environment, fault.encoding, stdout, world.project / "unused.py"),
+        )
 
 
 def _import_all() -> None:
@@ -86,7 +89,7 @@ def _import_all() -> None:
 
 
 def _parse_something() -> None:
-    """The patterns of a language are made when it is first read."""
+    """Parse a text, because the patterns of a language are made at its first parse."""
     from lsp_harness.syntax.symbols.declarations import find_declarations
     from lsp_harness.syntax.tree import parse
     from lsp_harness.text.document import Document

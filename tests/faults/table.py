@@ -17,7 +17,7 @@ NO_INDEX = "set XDG_CACHE_HOME to a folder of yours that can be written"
 ROOM = "free some room there, or "
 
 
-def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
+def _list_home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
     """Return the messages when nothing in the home can be written, each with the commands that print it.
 
     Args:
@@ -37,20 +37,20 @@ def _home_write_errors(index: str, file: str, first: str) -> dict[str, tuple[str
     }
 
 
-def _instead(*folders: str) -> tuple[str, ...]:
+def _messages_about_replacement(*folders: str) -> tuple[str, ...]:
     return tuple(
         f"…{folder}…; … is used instead: set XDG_… to a folder of yours that can be written" for folder in folders
     )
 
 
-def _homeless(name: str, what: str, damage: s.Break) -> Fault:
+def _make_homeless_fault(name: str, what: str, damage: s.Break) -> Fault:
     return Fault(
         name,
         what,
         damage,
-        says=dict.fromkeys(_instead("cache"), ("serve", *FILE, *FIND, REBUILD, STATUS, "doctor"))
-        | dict.fromkeys(_instead("state"), ("serve", "complete a.py:2:12", "doctor", SESSION, LOGS))
-        | dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        says=dict.fromkeys(_messages_about_replacement("cache"), ("serve", *FILE, *FIND, REBUILD, STATUS, "doctor"))
+        | dict.fromkeys(_messages_about_replacement("state"), ("serve", "complete a.py:2:12", "doctor", SESSION, LOGS))
+        | dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={
             **dict.fromkeys(FIX, End(0, answers="ruff is not installed")),
             SESSION: End(2, "there is no session yet…"),
@@ -69,7 +69,7 @@ FAULTS = (
     Fault(
         "no-current-folder",
         "the current folder was removed",
-        s.no_current_folder,
+        s.remove_current_folder,
         ends={
             **dict.fromkeys(
                 (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, FOLDER_REMOVED)
@@ -80,21 +80,21 @@ FAULTS = (
     Fault(
         "no-temporary",
         "there is no runtime folder, and the one for temporary files is missing",
-        s.environment(XDG_RUNTIME_DIR=None, TMPDIR="{base}/nowhere/x"),
+        s.change_environment(XDG_RUNTIME_DIR=None, TMPDIR="{base}/nowhere/x"),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "full-home",
         "the disk of the home folder is full",
-        s.full(lambda w: w.home),
-        says=_home_write_errors("disk I/O error", "No space left on device", ROOM),
+        s.fill_disk(lambda w: w.home),
+        says=_list_home_write_errors("disk I/O error", "No space left on device", ROOM),
         ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
     ),
     Fault(
         "full-project",
         "the disk of the project is full",
-        s.full(lambda w: w.project),
+        s.fill_disk(lambda w: w.project),
         ends={
             APPLY: End(
                 8,
@@ -106,8 +106,8 @@ FAULTS = (
     Fault(
         "no-file-grows",
         "no file can grow (a limit of the system, or a quota)",
-        s.no_file_grows,
-        says=_home_write_errors("disk I/O error", "File too large", ROOM),
+        s.forbid_file_growth,
+        says=_list_home_write_errors("disk I/O error", "File too large", ROOM),
         ends={
             APPLY: End(8, "unused.py was not changed: file too large; free some space …"),
             REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
@@ -125,8 +125,8 @@ FAULTS = (
     Fault(
         "read-only-home",
         "nothing in the home folder can be written",
-        s.unwritable(lambda w: w.home),
-        says=_home_write_errors("Permission denied", "Permission denied", ""),
+        s.make_unwritable(lambda w: w.home),
+        says=_list_home_write_errors("Permission denied", "Permission denied", ""),
         ends={
             REBUILD: End(7, f"…index.db cannot be written (Permission denied); {NO_INDEX}"),
             "doctor": End(1, answers="XDG_STATE_HOME"),
@@ -135,8 +135,8 @@ FAULTS = (
     Fault(
         "read-only-runtime",
         "the runtime folder cannot be written",
-        s.unwritable(lambda w: w.runtime),
-        says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        s.make_unwritable(lambda w: w.runtime),
+        says=dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
@@ -151,26 +151,28 @@ FAULTS = (
         s.read_only_file,
         ends={APPLY: End(8, "unused.py was not changed: permission denied; make the file writable (chmod u+w)")},
     ),
-    Fault("no-home", "HOME is not set, and the system knows the user's", s.no_home),
-    _homeless("home-is-root", "HOME is `/`, as in a container, and the user has no name", s.stranger(HOME="/")),
-    _homeless("no-home-no-name", "HOME is not set, and the user has no name", s.stranger(HOME=None)),
+    Fault("no-home", "HOME is not set, and the system knows the user's", s.remove_home),
+    _make_homeless_fault(
+        "home-is-root", "HOME is `/`, as in a container, and the user has no name", s.become_stranger(HOME="/")
+    ),
+    _make_homeless_fault("no-home-no-name", "HOME is not set, and the user has no name", s.become_stranger(HOME=None)),
     Fault(
         "foreign-runtime",
         "the runtime folder is another user's, as after `sudo -E`",
-        s.foreign_runtime,
-        says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
+        s.give_runtime_away,
+        says=dict.fromkeys(_messages_about_replacement("run"), (*ENGINE, "doctor")),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "long-runtime",
         "the path of the runtime folder is too long for a socket",
-        s.long_runtime,
+        s.lengthen_runtime_path,
         ends={"doctor": End(1, answers="is too long for a socket"), TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
         "torn-log",
         "a line in the middle of the session's log was cut off",
-        s.torn_log,
+        s.cut_log_line,
         says={"1 line was left out of …events.jsonl: cut off by a full disk or a crash": (SESSION,)},
     ),
     Fault("latin-1", "the output is ISO-8859-1", encoding="iso-8859-1"),
@@ -180,7 +182,7 @@ FAULTS = (
 ROTATION = 3
 
 
-def chosen_commands(fault: Fault) -> list[Command]:
+def choose_commands(fault: Fault) -> list[Command]:
     """Return the commands that are tried under a fault: all that it names, and some of the others."""
     named = {*fault.ends, *(name for names in (*fault.says.values(), *fault.may_say.values()) for name in names)}
     first = FAULTS.index(fault)

@@ -15,9 +15,9 @@ import pytest
 from tests.faults.commands import Command
 from tests.faults.fault import End, Fault
 from tests.faults.groups import APPLY
-from tests.faults.page import rendered
+from tests.faults.page import render_page
 from tests.faults.surroundings import may_mount
-from tests.faults.table import FAULTS, chosen_commands
+from tests.faults.table import FAULTS, choose_commands
 from tests.faults.world import FIXED, UNUSED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "faults.md"
 
 @pytest.fixture(scope="session")
 def runner() -> Iterator["subprocess.Popen[str]"]:
-    """The process that tries the commands; it has a short path to work in."""
+    """Yield the process that runs the commands, in a folder with a short path."""
     folder = tempfile.mkdtemp(prefix="lf-")
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.faults.runner", folder],
@@ -44,7 +44,7 @@ def runner() -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_each_command_ends_as_the_table_says(fault: Fault, runner: "subprocess.Popen[str]") -> None:
+def test_each_command_ends_as_the_table_of_faults_says(fault: Fault, runner: "subprocess.Popen[str]") -> None:
     if fault.needs_mount and not may_mount():
         pytest.skip("only root may mount a small disk; `no-file-grows` is tried in its place")
     assert runner.stdin
@@ -52,21 +52,21 @@ def test_each_command_ends_as_the_table_says(fault: Fault, runner: "subprocess.P
     runner.stdin.write(fault.name + "\n")
     runner.stdin.flush()
     found: dict[str, Any] = json.loads(runner.stdout.readline())
-    chosen = chosen_commands(fault)
+    chosen = choose_commands(fault)
     assert found.keys() == {command.name for command in chosen}
     assert {
-        command.name: wrong for command in chosen if (wrong := _differences(fault, command, found[command.name]))
+        command.name: wrong for command in chosen if (wrong := _find_differences(fault, command, found[command.name]))
     } == {}
 
 
 def test_the_page_has_the_same_table(golden_update: bool) -> None:
     page = PAGE.read_text(encoding="utf-8")
     if golden_update:
-        PAGE.write_text(rendered(page), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == rendered(page)
+        PAGE.write_text(render_page(page), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == render_page(page)
 
 
-def _differences(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
+def _find_differences(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
     """Return the differences between a run and the table."""
     end = fault.ends.get(command.name, End(command.code, answers=command.answer))
     lines = [line.removeprefix("lsp-harness: ") for line in ran["err"].splitlines()]
@@ -82,9 +82,9 @@ def _differences(fault: Fault, command: Command, ran: dict[str, Any]) -> list[st
         wrong.append(f"it ended with {ran['code']}, not {end.code}")
     if end.answers and end.answers not in ran["out"] and not fault.stdout:
         wrong.append(f"it did not answer {end.answers!r} but {ran['out']!r:.300}")
-    wrong += [f"nobody said {one!r}" for one in wanted if not any(_like(one, line) for line in lines)]
+    wrong += [f"nobody said {one!r}" for one in wanted if not any(_matches_sentence(one, line) for line in lines)]
     allowed = [*wanted, *(sentence for sentence, names in fault.may_say.items() if command.name in names)]
-    wrong += [f"it said {line!r:.400}" for line in lines if not any(_like(one, line) for one in allowed)]
+    wrong += [f"it said {line!r:.400}" for line in lines if not any(_matches_sentence(one, line) for one in allowed)]
     wrong += [f"it showed {word!r}" for word in ("Traceback", "a bug:") if word in ran["out"] + ran["err"]]
     applied = command.name == APPLY and (end.code == 0 or end.code == 74) and "ruff" not in end.answers
     if ran["file"] != (FIXED if applied else UNUSED):
@@ -92,6 +92,6 @@ def _differences(fault: Fault, command: Command, ran: dict[str, Any]) -> list[st
     return wrong
 
 
-def _like(sentence: str, line: str) -> bool:
-    """`…` stands for anything, and what an output cannot show may be in ASCII."""
+def _matches_sentence(sentence: str, line: str) -> bool:
+    """Return whether a line is the sentence; `…` matches any text, and signs may be written in ASCII."""
     return re.fullmatch(".*".join(map(re.escape, sentence.split("…"))), line) is not None

@@ -34,7 +34,7 @@ MODEL_NAMES = ("tiny.gguf", MODEL, f"{MODEL}.json", f"{MODEL}.part", f"{MODEL}.p
 
 
 @dataclass(frozen=True)
-class World:
+class UserFolders:
     """The folders of one user, below `base`."""
 
     base: Path
@@ -73,13 +73,13 @@ class World:
 
     @property
     def index(self) -> Path:
-        """The folder of the project's index."""
+        """Return the folder of the project's index."""
         [found] = (self.cache / "index").iterdir()
         return found
 
     @property
     def session(self) -> Path:
-        """The log of the session that was."""
+        """Return the log of the earlier session."""
         [found] = (self.state / "sessions").glob("*/events.jsonl")
         return found
 
@@ -93,7 +93,7 @@ class World:
         }
 
     def make(self) -> None:
-        """Files and folders, as a user has them who has not asked for anything yet."""
+        """Make the files and folders of a user who has not used the program yet."""
         for folder in (self.project / ".git" / "info", self.home, self.runtime, self.models, self.temporary):
             folder.mkdir(parents=True, mode=0o700)
         (self.project / "a.py").write_text(AREA)

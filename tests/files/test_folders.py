@@ -1,4 +1,4 @@
-"""Which folder a file lies in: by what both are on disk."""
+"""Tests of the folder to which a file belongs, by the identity of both on disk."""
 
 import os
 from pathlib import Path
@@ -10,8 +10,8 @@ from lsp_harness.files.folders import files_shown_as, find_folder, is_same_file,
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """`real/app/main.py`, `link` and `real/inner` lead to folders, `real/other.py` to a file, `real/out` leads out."""
+def linked_folders(tmp_path: Path) -> Path:
+    """Make a folder `real` with a file, and links to the folder, a file, an inner and an outer folder."""
     (tmp_path / "real" / "app").mkdir(parents=True)
     (tmp_path / "real" / "app" / "main.py").touch()
     (tmp_path / "outside").mkdir()
@@ -49,32 +49,37 @@ def disk(tmp_path: Path) -> Path:
         ("gone/x/../../away/a.py", ["gone"], None, ""),
     ],
 )
-def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[str], root: str | None, path: str):
-    folder = find_folder(disk / file, [disk / name for name in roots])
-    assert (folder and (folder.folder, str(folder.path))) == (root and (disk / root, path))
+def test_a_file_is_in_the_innermost_folder(
+    linked_folders: Path, file: str, roots: list[str], root: str | None, path: str
+):
+    folder = find_folder(linked_folders / file, [linked_folders / name for name in roots])
+    assert (folder and (folder.folder, str(folder.path))) == (root and (linked_folders / root, path))
 
 
-def test_nothing_is_in_no_folder(disk: Path):
-    assert find_folder(None, [disk]) is None
-    assert path_inside(Path("/a\0b"), disk) is None
+def test_a_path_without_a_folder_is_in_no_folder(linked_folders: Path):
+    assert find_folder(None, [linked_folders]) is None
+    assert path_inside(Path("/a\0b"), linked_folders) is None
 
 
-def test_a_change_of_a_link_is_one_of_both(disk: Path):
-    assert paths_inside(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
-    assert paths_inside(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
-    assert paths_inside(disk / "outside" / "a.py", disk / "real") == set()
+def test_a_change_of_a_link_is_one_of_both(linked_folders: Path):
+    assert paths_inside(linked_folders / "link" / "other.py", linked_folders / "real") == {
+        Path("other.py"),
+        Path("app/main.py"),
+    }
+    assert paths_inside(linked_folders / "link" / "app" / "main.py", linked_folders / "real") == {Path("app/main.py")}
+    assert paths_inside(linked_folders / "outside" / "a.py", linked_folders / "real") == set()
 
 
-def test_the_same_folder_by_two_names(disk: Path):
-    assert is_same_file(disk / "link", disk / "real")
-    assert is_same_file(disk / "gone", disk / "gone")
-    assert not is_same_file(disk / "gone", disk / "lost")
-    assert not is_same_file(disk / "real", disk / "outside")
+def test_the_same_folder_by_two_names(linked_folders: Path):
+    assert is_same_file(linked_folders / "link", linked_folders / "real")
+    assert is_same_file(linked_folders / "gone", linked_folders / "gone")
+    assert not is_same_file(linked_folders / "gone", linked_folders / "lost")
+    assert not is_same_file(linked_folders / "real", linked_folders / "outside")
 
 
 @pytest.mark.parametrize("name", ["APP/MAIN.PY", "App/main.py", "app/main.py"])
-def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
-    disk: Path, monkeypatch: pytest.MonkeyPatch, name: str
+def test_a_case_insensitive_file_system_keeps_its_own_spelling(
+    linked_folders: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     identity = folders.file_identity
 
@@ -87,8 +92,14 @@ def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
         return identity(folder_path)
 
     monkeypatch.setattr(folders, "file_identity", folding)
-    assert find_folder(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
-    assert find_folder(disk / "REAL" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
+    assert find_folder(linked_folders / "real" / name, [linked_folders / "real"]) == (
+        linked_folders / "real",
+        Path("app/main.py"),
+    )
+    assert find_folder(linked_folders / "REAL" / name, [linked_folders / "real"]) == (
+        linked_folders / "real",
+        Path("app/main.py"),
+    )
 
 
 def test_the_file_that_a_client_cannot_spell_is_found(tmp_path: Path):

@@ -63,14 +63,14 @@ NAMES = [
 ROUNDS = 60
 
 
-def ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
+def list_ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
     command = ["git", "-C", str(root), "check-ignore", "--no-index", "-z", "--stdin"]
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
     said = subprocess.run(command, input=b"\0".join(names) + b"\0", capture_output=True, check=False, env=environment)
     return set(said.stdout.split(b"\0")) - {b""}
 
 
-def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
+def test_random_patterns_ignore_the_same_paths_as_in_git(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     rng, ignored = random.Random(27), 0
     for _ in range(ROUNDS):
@@ -80,13 +80,13 @@ def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
             b"/".join(b"".join(rng.choices(NAMES, k=rng.randint(1, 3))) for _ in range(rng.randint(1, 4)))
             for _ in range(20)
         }
-        wanted, ours = ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
+        wanted, ours = list_ignored_by_git(tmp_path, names), IgnoreFiles([tmp_path])
         assert {name for name in names if ours.ignoring_file(tmp_path / os.fsdecode(name))} == wanted, lines
         ignored += len(wanted)
     assert ignored > ROUNDS
 
 
-def test_lines_end_where_git_ends_them() -> None:
+def test_lines_end_at_the_same_places_as_in_git() -> None:
     for line, name, ignored in (
         (b"a\r", "a", True),
         (b"a\x85b", "a\udc85b", True),

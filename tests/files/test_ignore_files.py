@@ -52,7 +52,7 @@ def test_a_path_is_ignored_exactly_where_git_ignores_it(repository: Path, path: 
     assert bool(IgnoreFiles([repository]).ignoring_file(repository / path)) is git
 
 
-def test_the_file_that_ignores_a_path_is_told(repository: Path) -> None:
+def test_the_file_that_ignores_a_path_is_named(repository: Path) -> None:
     ignores = IgnoreFiles([repository])
     assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
     assert ignores.ignoring_file(repository / "sub" / "private.py") == "sub/.gitignore"
@@ -60,7 +60,7 @@ def test_the_file_that_ignores_a_path_is_told(repository: Path) -> None:
     assert ignores.ignoring_file(repository / "a.py") == ""
 
 
-def test_a_folder_of_the_repository_is_enough_to_know_its_rules(repository: Path) -> None:
+def test_a_subfolder_of_a_repository_has_its_rules(repository: Path) -> None:
     sub = repository / "sub"
     for roots in ([sub], []):
         assert IgnoreFiles(roots).ignoring_file(sub / "quiet.log")
@@ -86,7 +86,7 @@ def test_our_own_file_has_the_last_word(repository: Path) -> None:
     assert ignores.ignoring_file(repository / "a.log") == ".gitignore"
 
 
-def test_rules_that_change_count_at_once(tmp_path: Path) -> None:
+def test_changed_rules_are_used_at_once(tmp_path: Path) -> None:
     ignores, rules, file = IgnoreFiles([tmp_path]), tmp_path / ".gitignore", tmp_path / "a.py"
     assert not ignores.ignoring_file(file)
     rules.write_text("a.py\n")
@@ -113,7 +113,7 @@ def test_rules_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert len(read) == 1
 
 
-def test_a_worktree_knows_the_excludes_of_its_repository(
+def test_a_worktree_uses_the_excludes_of_its_repository(
     repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     tree = tmp_path_factory.mktemp("tree") / "t"
@@ -124,7 +124,7 @@ def test_a_worktree_knows_the_excludes_of_its_repository(
     assert not IgnoreFiles([tree]).ignoring_file(tree / "a.py")
 
 
-def test_a_file_outside_of_the_workspace_has_the_rules_of_its_own_folder(tmp_path: Path) -> None:
+def test_a_file_outside_of_the_workspace_follows_the_rules_of_its_folder(tmp_path: Path) -> None:
     write(tmp_path, {"w/.gitignore": "*\n", "o/.gitignore": "a.py\n"})
     ignores = IgnoreFiles([tmp_path / "w"])
     assert ignores.ignoring_file(tmp_path / "o" / "a.py")
@@ -132,18 +132,18 @@ def test_a_file_outside_of_the_workspace_has_the_rules_of_its_own_folder(tmp_pat
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe*.py\n", b"!\n", b"[\n", b"\\\n", b"\0\n", b"", b"\n" * 5000])
-def test_rules_that_are_none_do_no_harm(tmp_path: Path, text: bytes) -> None:
+def test_invalid_rules_are_ignored(tmp_path: Path, text: bytes) -> None:
     (tmp_path / ".gitignore").write_bytes(text + b"\nb.py\n")
     assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.txt")
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "b.py")
 
 
-def test_a_folder_in_place_of_rules_does_no_harm(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_an_ignore_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").mkdir()
     assert not IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "a.py")
 
 
-def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> None:
+def test_the_reason_why_a_file_is_private_is_one_sentence(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "private/\n", "private/a.py": "", "b.py": ""})
     (tmp_path / "c.py").symlink_to(tmp_path / "private" / "a.py")
     (tmp_path / "d.txt").symlink_to(tmp_path / ".env")

@@ -1,4 +1,4 @@
-"""A file that is kept from the model is kept by every URI of it."""
+"""Tests that a private file is private under each of its URIs."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from lsp_harness.files.private_files import PrivateFiles
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """`private/` is ignored, and `hidden.py` in a folder whose name is not UTF-8; there is no repository."""
+    """Make a folder that ignores `private/` and a file in a folder whose name is not UTF-8, without a repository."""
     root = tmp_path / "w"
     (root / "private").mkdir(parents=True)
     (root / "app").mkdir()
@@ -91,28 +91,28 @@ FREE = [
 ]
 
 
-def uri(form: str, root: Path) -> str:
+def format_uri(form: str, root: Path) -> str:
     return form.format(w=quote_from_bytes(os.fsencode(root)), up=quote_from_bytes(os.fsencode(root.parent)))
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", IGNORED)
-def test_an_ignored_file_is_ignored_by_every_uri_of_it(root: Path, form: str, opened: str):
-    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)).startswith("ignored by ")
+def test_an_ignored_file_is_private_under_every_uri(root: Path, form: str, opened: str):
+    assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)).startswith("ignored by ")
 
 
 @pytest.mark.parametrize("form", SECRET)
-def test_a_secret_is_one_by_every_uri_of_it(root: Path, form: str):
-    assert PrivateFiles([root]).reason(uri(form, root)) == "a file for secrets, by its name"
+def test_a_secret_file_is_private_under_every_uri(root: Path, form: str):
+    assert PrivateFiles([root]).reason(format_uri(form, root)) == "a file for secrets, by its name"
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])
 @pytest.mark.parametrize("form", FREE)
 def test_other_files_are_not(root: Path, form: str, opened: str):
-    assert PrivateFiles([root.parent / opened]).reason(uri(form, root)) == ""
+    assert PrivateFiles([root.parent / opened]).reason(format_uri(form, root)) == ""
 
 
-def test_a_folder_that_is_opened_by_a_link_is_meant_although_it_is_ignored(tmp_path: Path):
+def test_an_ignored_folder_that_is_opened_by_a_link_is_not_private(tmp_path: Path):
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("build/\n")
     (tmp_path / "build").mkdir()

@@ -15,7 +15,7 @@ BODY = "".join(f"{chr(65 + n % 26) * 64}\n" for n in range(20))
 KEY = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}QUJDRA==\n-----END RSA PRIVATE KEY-----\n"
 
 
-def stream(text: str, *cuts: int) -> str:
+def redact_in_pieces(text: str, *cuts: int) -> str:
     data, secrets = text.encode(), SecretStream()
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     pieces = [secrets.feed(data[start:end]) for start, end in pairwise(places)]
@@ -29,12 +29,12 @@ PARTS = st.sampled_from(
 
 @given(st.lists(PARTS, max_size=6).map("".join), st.lists(st.integers(0, 3000), max_size=6))
 def test_pieces_and_the_whole_give_the_same(text: str, cuts: list[int]):
-    assert stream(text, *cuts) == redact(text)
+    assert redact_in_pieces(text, *cuts) == redact(text)
 
 
 @given(st.sampled_from(["", "a b\n", "+", " ", "a ", f"{TOKEN}\n"]), st.lists(st.integers(0, 1500), max_size=6))
 def test_the_end_of_a_key_is_hidden(before: str, cuts: list[int]):
-    shown = stream(f"{before}{KEY[40:]}after\n", *cuts)
+    shown = redact_in_pieces(f"{before}{KEY[40:]}after\n", *cuts)
 
     assert TOKEN not in shown
     assert shown.endswith("…\nafter\n")
@@ -44,10 +44,10 @@ def test_the_end_of_a_key_is_hidden(before: str, cuts: list[int]):
 
 @given(st.integers(0, len(KEY)))
 def test_a_key_in_two_pieces_is_hidden(cut: int):
-    assert stream(f"before\n{KEY}after\n", cut) == "before\n…\nafter\n"
+    assert redact_in_pieces(f"before\n{KEY}after\n", cut) == "before\n…\nafter\n"
 
 
-def test_words_are_shown_as_they_come():
+def test_complete_words_are_shown_at_once():
     secrets = SecretStream()
 
     assert secrets.feed(b"Go on? [y/N] ") == b"Go on? [y/N] "
@@ -56,7 +56,7 @@ def test_words_are_shown_as_they_come():
     assert secrets.feed(b"f\n") == b"half\n"
 
 
-def test_a_key_without_an_end_hides_its_lines():
+def test_a_key_without_an_end_hides_all_following_lines():
     secrets = SecretStream()
     first = secrets.feed(b"before\n-----BEGIN PRIVATE KEY-----\n" + b"A" * MAX_HELD_BYTES)
 
@@ -72,7 +72,7 @@ def test_a_line_without_an_end_is_shown():
     assert secrets.feed(b"." * (MAX_HELD_BYTES + 1)) == b"." * (MAX_HELD_BYTES + 1)
 
 
-def test_bytes_that_are_no_text_stay_as_they_are():
+def test_invalid_bytes_are_passed_through():
     assert SecretStream().feed(b"\xff\xfe \xe4\n") == b"\xff\xfe \xe4\n"
 
 
@@ -83,7 +83,7 @@ NEAR_VALUES = st.sampled_from([*VALUES.values(), "v4lue ", "v4lue with\n", "blan
 @given(st.lists(NEAR_VALUES, max_size=6).map("".join), st.lists(st.integers(0, 100), max_size=6))
 def test_a_value_of_a_variable_in_pieces_is_hidden(text: str, cuts: list[int]):
     with hide_variables(VALUES):
-        shown, whole = stream(text, *cuts), redact(text)
+        shown, whole = redact_in_pieces(text, *cuts), redact(text)
 
     # two values without anything between them may become one sign or two
     assert re.sub("…+", "…", shown) == re.sub("…+", "…", whole)

@@ -18,7 +18,7 @@ from lsp_harness.files.secrets import find_secrets, is_secret_path, may_contain_
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words
+from tests.context.counting import count_words
 from tests.support import markup
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -75,7 +75,7 @@ def test_lines_that_hold_a_secret(text: str) -> None:
     "text",
     ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
 )
-def test_lines_that_only_look_a_little_like_it(text: str) -> None:
+def test_lines_that_only_resemble_a_secret_are_allowed(text: str) -> None:
     assert not secret_lines(Document.from_text("file:///a.py", text))
 
 
@@ -89,12 +89,12 @@ def test_forms_within_one_another_are_one(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["sk-" + "a1" * 60, TOKEN + "b" * 20, "github_pat_" + "a" * 82, "glpat-" + "a-" * 30])
-def test_a_token_that_is_longer_than_its_form_is_one_to_its_end(text: str) -> None:
+def test_a_token_that_is_longer_than_usual_is_hidden_completely(text: str) -> None:
     assert find_secrets(f"k = '{text}'".encode()) == [(5, 5 + len(text))]
 
 
-def test_tokens_in_tokens_take_no_longer_than_others() -> None:
-    """The test would take minutes."""
+def test_nested_tokens_are_found_in_linear_time() -> None:
+    """With a slower search, this test would take minutes."""
     text = b"sk-" * 200_000
     assert find_secrets(text) == [(0, len(text))]
 
@@ -104,42 +104,44 @@ def test_a_text_that_only_begins_like_a_secret_hides_no_later_one() -> None:
     assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 
 
-def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
+def test_a_private_key_covers_all_its_lines_even_without_an_end() -> None:
     assert secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
     assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
 
-async def prompt_of(source: str) -> str:
+async def read_prompt(source: str) -> str:
     src = markup.parse(source)
     return (
-        await build_infill_prompt(Cursor(src.document, parse(src.document), src.cursor, "a.py"), Completion(), words)
+        await build_infill_prompt(
+            Cursor(src.document, parse(src.document), src.cursor, "a.py"), Completion(), count_words
+        )
     ).render()
 
 
 async def test_a_window_ends_before_a_secret() -> None:
     source = f"a = 1\nb = '{TOKEN}'\nc = 3\nd = <|>\ne = 5\nf = '{TOKEN}'\ng = 7\n"
-    assert await prompt_of(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
-    prompt = await prompt_of(f"d = <|>\n{KEY}\n")
+    assert await read_prompt(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
+    prompt = await read_prompt(f"d = <|>\n{KEY}\n")
     assert prompt.endswith("d = <FILL>\n")
     assert "KEY" not in prompt
 
 
 async def test_an_outline_leaves_a_secret_out() -> None:
     far = "".join(f"def f{n}():\n    return {n}\n" for n in range(60))
-    prompt = await prompt_of(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
+    prompt = await read_prompt(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
     assert "import os\nOTHER = 1\ndef f0(): ...\n" in prompt
     assert TOKEN not in prompt
 
 
-async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
+async def test_a_line_with_a_secret_is_not_sent_to_the_model() -> None:
     with pytest.raises(NoAnswer, match="contains what looks like a secret"):
-        await prompt_of(f"a = '{TOKEN}'<|>\n")
+        await read_prompt(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
-        await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, words)
+        await build_prompt_ladder(Cursor(src.document, None, src.cursor, "a.py"), Completion(), 50, count_words)
 
 
-def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:
+def test_an_ellipsis_replaces_a_secret_in_a_message() -> None:
     assert redact(f"a {TOKEN} b") == "a … b"
     assert redact(f"x\n{KEY}\ny") == "x\n…\ny"
     assert redact("nothing é \ud800") == "nothing é \ud800"
@@ -210,7 +212,7 @@ def test_tokens_that_have_parts_are_found(text: str, shown: str):
     assert redact(text) == shown
 
 
-def test_names_that_begin_like_tokens_are_none():
+def test_names_that_begin_like_tokens_are_not_hidden():
     text = (
         "key-value sk-learn SKU re_match secret_name pat_x dapi_client token_forms t1.x r8_x napi_env fc-cache v1.0-rc1"
     )
@@ -257,11 +259,11 @@ def test_the_value_of_a_variable_is_hidden_in_each_of_its_forms(text: str):
         ("RUFF_BYPASS", "v4lue-of-it", ""),
     ],
 )
-def test_the_name_of_a_variable_tells_that_its_value_is_a_key(name: str, value: str, hidden: str):
+def test_a_variable_with_a_telling_name_has_a_secret_value(name: str, value: str, hidden: str):
     assert "".join(secret_values({name: value})) == hidden
 
 
-def test_values_of_variables_with_keys_are_secrets_while_they_are_hidden():
+def test_values_of_secret_variables_are_hidden_while_they_are_registered():
     variables = {
         "MY_API_KEY": "v4lue that\nnobody",
         "DB_PASSWORD": 'quo"te',

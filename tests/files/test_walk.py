@@ -17,7 +17,7 @@ def write_files(root: Path, *names: str) -> Path:
     return root
 
 
-def walked_names(root: Path) -> list[str]:
+def walk_names(root: Path) -> list[str]:
     return sorted(file.path for file in walk(root, IgnoreFiles([root])) if isinstance(file, WalkedFile))
 
 
@@ -25,15 +25,15 @@ def skip_reasons(root: Path) -> dict[str, str]:
     return {skip.path: skip.reason for skip in walk(root, IgnoreFiles([root])) if isinstance(skip, SkippedFile)}
 
 
-def test_files_are_told_with_their_time_and_size(tmp_path: Path):
+def test_files_are_yielded_with_their_time_and_size(tmp_path: Path):
     write_files(tmp_path, "a.py", "b/c.py")
     told = (tmp_path / "a.py").stat()
     assert WalkedFile("a.py", told.st_mtime_ns, told.st_size) in list(walk(tmp_path, IgnoreFiles()))
-    assert walked_names(tmp_path) == ["a.py", "b/c.py"]
+    assert walk_names(tmp_path) == ["a.py", "b/c.py"]
 
 
 @pytest.mark.process
-def test_the_walk_finds_what_git_would_add(tmp_path: Path):
+def test_the_walk_finds_the_same_files_as_git_add(tmp_path: Path):
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     write_files(
         tmp_path, "a.py", "out/b.py", "src/c.py", "src/d.log", "src/keep.log", "src/gen/e.py", "deep/x/out/f.py"
@@ -44,35 +44,35 @@ def test_the_walk_finds_what_git_would_add(tmp_path: Path):
     environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "XDG_CONFIG_HOME": str(tmp_path / "none")}
     asked = ["git", "-C", str(tmp_path), "ls-files", "--others", "--exclude-standard"]
     git = subprocess.run(asked, check=True, env=environment, capture_output=True, text=True).stdout.split()
-    assert walked_names(tmp_path) == sorted(git)
+    assert walk_names(tmp_path) == sorted(git)
 
 
 def test_our_own_ignore_file_has_the_last_word(tmp_path: Path):
     write_files(tmp_path, "a.py", "b.py", "c.py")
     (tmp_path / ".gitignore").write_text("a.py\n")
     (tmp_path / ".lspharnessignore").write_text("!a.py\nb.py\n")
-    assert walked_names(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
+    assert walk_names(tmp_path) == [".gitignore", ".lspharnessignore", "a.py", "c.py"]
 
 
-def test_installed_or_cached_files_are_none_of_the_workspace(tmp_path: Path):
+def test_installed_and_cached_files_are_skipped(tmp_path: Path):
     write_files(
         tmp_path, "a.py", "node_modules/b.js", "env/pyvenv.cfg", "env/lib/c.py", "target/CACHEDIR.TAG", "target/d.rs"
     )
-    assert walked_names(tmp_path) == ["a.py"]
+    assert walk_names(tmp_path) == ["a.py"]
 
 
-def test_a_workspace_may_be_such_a_folder_itself(tmp_path: Path):
+def test_an_installed_folder_can_be_opened_as_a_workspace(tmp_path: Path):
     write_files(tmp_path, "pyvenv.cfg", "lib/c.py")
-    assert walked_names(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
+    assert walk_names(tmp_path) == ["lib/c.py", "pyvenv.cfg"]
 
 
-def test_whoever_opens_an_ignored_folder_means_it(tmp_path: Path):
+def test_an_ignored_folder_can_be_opened_as_a_workspace(tmp_path: Path):
     (tmp_path / ".git").mkdir()
     write_files(tmp_path, "versions/lib/a.py", "versions/lib/b.log")
     (tmp_path / ".gitignore").write_text("/versions/\n")
     (tmp_path / "versions/lib/.gitignore").write_text("*.log\n")
-    assert walked_names(tmp_path / "versions/lib") == [".gitignore", "a.py"]
-    assert walked_names(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
+    assert walk_names(tmp_path / "versions/lib") == [".gitignore", "a.py"]
+    assert walk_names(tmp_path / "versions") == ["lib/.gitignore", "lib/a.py"]
     assert not IgnoreFiles([tmp_path / "versions"]).ignoring_file(tmp_path / "versions/lib/a.py")
     assert IgnoreFiles([tmp_path]).ignoring_file(tmp_path / "versions/lib/a.py") == ".gitignore"
 
@@ -81,10 +81,10 @@ def test_links_are_not_followed(tmp_path: Path):
     write_files(tmp_path, "in/a.py", "elsewhere/b.py")
     (tmp_path / "in/loop").symlink_to(tmp_path / "in")
     (tmp_path / "in/b.py").symlink_to(tmp_path / "elsewhere/b.py")
-    assert walked_names(tmp_path / "in") == ["a.py"]
+    assert walk_names(tmp_path / "in") == ["a.py"]
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_cannot_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write_files(tmp_path, "a.py", "shut/b.py")
     scandir = os.scandir
 
@@ -96,10 +96,10 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(os, "scandir", shut)
     assert skip_reasons(tmp_path) == {"shut": "permission denied"}
-    assert walked_names(tmp_path) == ["a.py"]
+    assert walk_names(tmp_path) == ["a.py"]
 
 
-def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
+def test_a_folder_that_disappears_is_reported(tmp_path: Path):
     write_files(tmp_path, "a.py", "gone/b.py")
     walked = walk(tmp_path, IgnoreFiles())
     assert next(walked) == WalkedFile("a.py", (tmp_path / "a.py").stat().st_mtime_ns, 6)
@@ -108,17 +108,17 @@ def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
     assert list(walked) == [SkippedFile("gone", "no such file or directory")]
 
 
-def test_secrets_are_told_by_their_names_only(tmp_path: Path):
+def test_secrets_are_reported_only_by_their_names(tmp_path: Path):
     write_files(tmp_path, "a.py", ".env", "keys/id_rsa")
-    assert walked_names(tmp_path) == ["a.py"]
+    assert walk_names(tmp_path) == ["a.py"]
     assert skip_reasons(tmp_path) == {
         ".env": "a file for secrets, by its name",
         "keys/id_rsa": "a file for secrets, by its name",
     }
 
 
-def test_a_name_that_is_no_text_is_told(tmp_path: Path):
+def test_a_name_that_is_not_utf_8_is_reported(tmp_path: Path):
     name = os.fsdecode(b"\xff.py")
     write_files(tmp_path, "a.py", name)
-    assert walked_names(tmp_path) == ["a.py"]
+    assert walk_names(tmp_path) == ["a.py"]
     assert skip_reasons(tmp_path) == {"?.py": "its name is not UTF-8"}

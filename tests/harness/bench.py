@@ -18,12 +18,12 @@ from lsp_harness.text.position import encode
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 from tests.support import markup
 
 # the harness would import it in a thread, and a test would have to wait for that
 import_module("lsp_harness.completion.completer")
-QUICK = settings(verification={"debounce_ms": 0})
+QUICK = make_settings(verification={"debounce_ms": 0})
 AREA = """
     def area(r):
         width = r
@@ -131,7 +131,7 @@ async def accept(bench: Bench, src: markup.Source) -> None:
     bench.harness.record(uri, suggestion.id, "accepted")
 
 
-async def fixed(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
+async def propose_fix(b: Bench, src: markup.Source, offer: FixOffer | None = None) -> Any:
     """Return the proposal of the harness for the finding of `src`."""
     snapshot = b.harness.snapshot(src.document.uri)
     return await b.harness.fixes.fix(snapshot, offer or FixOffer("", "model", src.finding), lambda progress: None)

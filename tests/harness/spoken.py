@@ -1,4 +1,4 @@
-"""Code on a word of the user's: how a test marks it, and what became of it."""
+"""Helpers for edits by instruction: a marked selection, and the text after an edit."""
 
 from typing import Any
 
@@ -12,22 +12,22 @@ from tests.support import markup
 AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
 
 
-def fenced(code: str) -> str:
+def fence_code(code: str) -> str:
     return f"```python\n{code}\n```"
 
 
-def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
-    """The marked selection, or the cursor."""
+def open_selection(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
+    """Return the snapshot of an opened text, with its marked selection or the cursor."""
     src = markup.parse(text, b.folder / name)
     b.harness.open(src.document)
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
 
 
-def after(made: DocumentEdit) -> str:
+def apply_document_edit(made: DocumentEdit) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 
-def prompt_events(b: Bench) -> list[dict[str, Any]]:
+def read_prompt_events(b: Bench) -> list[dict[str, Any]]:
     """Return the data of the log events about the prompts that were sent."""
     return [
         event.data
@@ -37,4 +37,4 @@ def prompt_events(b: Bench) -> list[dict[str, Any]]:
     ]
 
 
-def no_report(progress: Any) -> None: ...
+def ignore_progress(progress: Any) -> None: ...

@@ -1,4 +1,4 @@
-"""The fate of suggestions, as the text and the client show it."""
+"""Tests of the statistics of suggestions: whether they were accepted, typed or dismissed."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ URI = "file:///a.py"
 
 
 class Desk:
-    """A document, what is typed into it, and a clock that is moved by hand."""
+    """A document with typed text, and a clock that the test moves."""
 
     def __init__(self, text: str = "") -> None:
         self.document = Document.from_text(URI, text)
@@ -56,21 +56,21 @@ class Desk:
         (["x"], {}),
     ],
 )
-def test_the_text_tells_what_became_of_a_suggestion(puts: list[str], counts: dict[str, int]):
+def test_the_changed_text_shows_whether_a_suggestion_was_accepted(puts: list[str], counts: dict[str, int]):
     desk = Desk()
     desk.show("abc def")
     desk.put(*puts)
     desk.assert_counts(shown=1, **counts)
 
 
-def test_a_text_that_an_editor_puts_in_for_one_key_is_typed():
+def test_a_text_that_an_editor_inserts_for_one_key_counts_as_typed():
     desk = Desk("f")
     desk.show("()\n    return")
     desk.put("()", "\n    ", *"return")
     desk.assert_counts(shown=1, typed_through=1)
 
 
-def test_the_client_may_say_so_too_and_it_counts_once():
+def test_a_suggestion_that_the_client_also_reports_is_counted_once():
     desk = Desk()
     desk.show("abc def")
     desk.put("abc def")
@@ -78,7 +78,7 @@ def test_the_client_may_say_so_too_and_it_counts_once():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
+def test_a_reported_acceptance_by_another_kind_of_edit_is_counted():
     desk = Desk("ab")
     desk.show("abc")
     desk.displayed.follow(desk.document, Edit(0, 2, b"ababc"))
@@ -107,14 +107,14 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_brackets_that_are_all_of_it_are_taken_whole():
+def test_a_suggestion_of_two_brackets_counts_as_typed_through():
     desk = Desk()
     desk.show("()")
     desk.put("()")
     desk.assert_counts(shown=1, typed_through=1)
 
 
-def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
+def test_alternatives_at_one_place_count_as_one_suggestion():
     desk = Desk()
     desk.show("abc")
     desk.show("abc", "xyz")
@@ -122,7 +122,7 @@ def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
     desk.assert_counts(shown=1, accepted=1)
 
 
-def test_dismissed_only_by_its_own_name():
+def test_a_suggestion_is_dismissed_only_by_its_own_id():
     desk = Desk()
     desk.show("abc")
     desk.displayed.dismiss("another")
@@ -131,7 +131,7 @@ def test_dismissed_only_by_its_own_name():
     desk.assert_counts(shown=1, dismissed=1)
 
 
-def test_a_suggestion_that_stands_half_a_minute_later_has_survived():
+def test_a_suggestion_that_remains_for_half_a_minute_counts_as_survived():
     desk = Desk()
     desk.show("abc")
     desk.put("abc")
@@ -159,7 +159,7 @@ def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: P
     assert Desk().uptake.totals()["shown"] == 0
 
 
-def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_statistics_do_not_wait_for_a_locked_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
     monkeypatch.setattr(acceptance_stats, "LOCK_TIMEOUT_S", 0.01)
     desk = Desk()

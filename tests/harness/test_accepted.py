@@ -14,14 +14,14 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.published_findings import PublishedFindings
 from lsp_harness.verify.ruff_linter import Ruff, RuffReport
 from tests.harness.bench import QUICK, Bench, BlockedRuff, Make, accept
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
 pytestmark = pytest.mark.process
 
 
-async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(
+async def test_a_finding_of_an_accepted_completion_is_published_and_later_cleared(
     bench: Make,
 ) -> None:
     b = bench("pi * r ** 2")
@@ -54,8 +54,8 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
     assert [path for path, _ in b.harness.services.session.log.summary.open] == ["a/__init__.py"]
 
 
-async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
-    b = bench("raduis ** 2", "return radius ** 2", config=settings(QUICK, generation={"candidates": 1}))
+async def test_an_accepted_fix_clears_the_finding_in_its_file(bench: Make) -> None:
+    b = bench("raduis ** 2", "return radius ** 2", config=make_settings(QUICK, generation={"candidates": 1}))
     src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
     await b.next()
@@ -69,7 +69,7 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     await b.next()
 
 
-async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
+async def test_an_acceptance_is_recognised_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     [suggestion] = await b.harness.completions.complete(b.harness.snapshot(src.document.uri), src.cursor)
@@ -77,7 +77,7 @@ async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Ma
     assert await b.next() == (2, [("F821", 1)])
 
 
-async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(bench: Make) -> None:
+async def test_a_completion_that_is_accepted_during_the_next_request_is_verified(bench: Make) -> None:
     b = bench("pi * r ** 2", "tau * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
@@ -91,7 +91,7 @@ async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(
     assert await b.next() == (3, [("F821", 1)])
 
 
-async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> None:
+async def test_a_finding_moves_with_the_text_until_it_is_fixed(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -100,7 +100,7 @@ async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> 
     assert await b.next() == (3, [("F821", 2)])
 
 
-async def test_findings_from_before_are_not_held_against_the_completion(bench: Make) -> None:
+async def test_earlier_findings_are_not_blamed_on_the_completion(bench: Make) -> None:
     b = bench("3 * r ** 2")
     src = b.open("import os\n\n\ndef area(r):\n    return <|>\n")
     await accept(b, src)
@@ -108,8 +108,8 @@ async def test_findings_from_before_are_not_held_against_the_completion(bench: M
     assert b.published == []
 
 
-async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
-    """An accepted completion whose verification waits to be let go."""
+async def start_blocked_verification(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
+    """Return a bench with an accepted completion whose verification waits for the test."""
     ruff = BlockedRuff()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(ruff)))
     src = b.open("def area(r):\n    return <|>\n")
@@ -119,7 +119,7 @@ async def verifying(bench: Make) -> tuple[Bench, markup.Source, BlockedRuff]:
 
 
 async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+    b, src, ruff = await start_blocked_verification(bench)
     for _ in range(7):
         b.type(src, "\n", 0)
     ruff.go.set()
@@ -128,8 +128,8 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
     assert b.published == [(9, [("F821", 8)])]
 
 
-async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+async def test_a_result_for_an_older_version_is_dropped(bench: Make) -> None:
+    b, src, ruff = await start_blocked_verification(bench)
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)
     ruff.go.set()
@@ -137,8 +137,8 @@ async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> No
     assert b.published == []
 
 
-class Slow(Ruff):
-    """Each check goes on after it was cancelled, until it is let go: as a tool that is being started does."""
+class UncancellableCheck(Ruff):
+    """A check that continues after its cancellation until the test releases it, like a tool that is starting."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -161,8 +161,8 @@ class Slow(Ruff):
 
 
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
-    """A loop that is closed while a process is being started waits for it for ever."""
-    slow = Slow()
+    """A loop that is closed while a process starts would wait for the process for ever."""
+    slow = UncancellableCheck()
     b = bench("pi * r ** 2", verifier=Verifier(CheckTools(slow)))
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -182,7 +182,7 @@ async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench:
     await closing
 
 
-async def test_closing_clears_what_was_published(bench: Make) -> None:
+async def test_closing_a_document_clears_its_findings(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -192,16 +192,16 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     assert b.harness.verification.findings(src.document) == PublishedFindings(src.document.version)
 
 
-async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
-    b, src, ruff = await verifying(bench)
+async def test_closing_a_document_during_its_verification_publishes_no_finding(bench: Make) -> None:
+    b, src, ruff = await start_blocked_verification(bench)
     b.harness.close(src.document.uri)
     ruff.go.set()
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
     assert b.published == []
 
 
-async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench: Make) -> None:
-    off = settings(QUICK, verification={"lint": False})
+async def test_without_checks_no_finding_is_published(bench: Make) -> None:
+    off = make_settings(QUICK, verification={"lint": False})
     b = bench("pi * r ** 2", config=off)
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -209,7 +209,7 @@ async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench
     assert b.published == []
 
 
-async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
+async def test_an_unknown_suggestion_starts_no_verification(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n")
     b.harness.record(src.document.uri, "unknown", "accepted")

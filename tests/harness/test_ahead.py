@@ -12,15 +12,15 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.verify.check import CheckTools
-from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
-from tests.harness.tools import edits, settings
+from tests.harness.bench import AREA, QUICK, Bench, Make, accept, propose_fix
+from tests.harness.tools import make_edit_settings, make_settings
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
 RETURN = "def area(r):\n    return <|>\n"
 
 
-async def engine_starts(b: Bench) -> int:
+async def count_engine_starts(b: Bench) -> int:
     """Start the engine early. Return how often it was asked since."""
     b.harness.completions.start_engine()
     turned = asyncio.Event()
@@ -31,8 +31,8 @@ async def engine_starts(b: Bench) -> int:
     return b.engine.props_count
 
 
-async def warmed(b: Bench, src: markup.Source) -> list[Any]:
-    """The prefix of everything that was evaluated in the background, once that is over."""
+async def read_warmed_prefixes(b: Bench, src: markup.Source) -> list[Any]:
+    """Return the prefixes that were evaluated in the background, once this work is over."""
     # the harness warms with the next turn of the loop
     turned = asyncio.Event()
     asyncio.get_running_loop().call_soon(turned.set)
@@ -48,36 +48,36 @@ async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make)
     src = b.open(RETURN)
     uri = src.document.uri
     b.harness.completions.warm(uri)
-    assert await warmed(b, src) == [""]
+    assert await read_warmed_prefixes(b, src) == [""]
     b.harness.completions.warm(uri, 3)
-    assert await warmed(b, src) == ["", "def"]
+    assert await read_warmed_prefixes(b, src) == ["", "def"]
     b.type(src, "1", src.cursor)
     b.harness.completions.warm(uri)
-    assert await warmed(b, src) == ["", "def", "def area(r):\n    return 1"]
+    assert await read_warmed_prefixes(b, src) == ["", "def", "def area(r):\n    return 1"]
     b.harness.completions.warm("file:///not/open.py")
     b.harness.completions.warm(uri, 5)
     b.harness.close(uri)
-    assert len(await warmed(b, src)) == 3
+    assert len(await read_warmed_prefixes(b, src)) == 3
 
 
-async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
+async def test_a_reopened_document_is_warmed_at_the_last_cursor(bench: Make) -> None:
     b = bench(works_ahead=True)
     src = b.open(RETURN)
     b.harness.completions.warm(src.document.uri, 3)
-    assert await warmed(b, src) == ["def"]
+    assert await read_warmed_prefixes(b, src) == ["def"]
     b.harness.close(src.document.uri)
     b.harness.open(Document.from_text(src.document.uri, "de", language="python"))
     b.harness.completions.warm(src.document.uri)
     # it may have become shorter
-    assert await warmed(b, src) == ["def", "de"]
+    assert await read_warmed_prefixes(b, src) == ["def", "de"]
 
 
 @pytest.mark.process
-async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
-    b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}), works_ahead=True)
+async def test_after_an_accepted_completion_the_next_place_is_warmed(bench: Make) -> None:
+    b = bench("3 * r", config=make_settings(QUICK, completion={"speculate": False}), works_ahead=True)
     src = b.open(RETURN)
     await accept(b, src)
-    assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
+    assert await read_warmed_prefixes(b, src) == ["def area(r):\n    return 3 * r"]
     await wait_until_verified()
 
 
@@ -85,13 +85,13 @@ async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make
     ("completion", "eager", "trusted"),
     [({}, False, True), ({}, True, False), ({"warm": False}, True, True), ({"enabled": False}, True, True)],
 )
-async def test_nothing_is_warmed_where_that_is_not_wanted(
+async def test_no_place_is_warmed_if_the_settings_or_missing_trust_forbid_it(
     bench: Make, completion: dict[str, Any], eager: bool, trusted: bool
 ) -> None:
-    b = bench(config=settings(QUICK, completion=completion), works_ahead=eager, is_trusted=trusted)
+    b = bench(config=make_settings(QUICK, completion=completion), works_ahead=eager, is_trusted=trusted)
     src = b.open(RETURN)
     b.harness.completions.warm(src.document.uri)
-    assert await warmed(b, src) == []
+    assert await read_warmed_prefixes(b, src) == []
 
 
 @pytest.mark.parametrize(
@@ -107,20 +107,20 @@ async def test_nothing_is_warmed_where_that_is_not_wanted(
 async def test_the_engine_starts_with_the_server(
     bench: Make, config: dict[str, Any], stays: bool, is_trusted: bool, expected: int
 ) -> None:
-    b = bench(config=settings(QUICK, **config), works_ahead=stays, is_trusted=is_trusted)
-    assert await engine_starts(b) == expected
+    b = bench(config=make_settings(QUICK, **config), works_ahead=stays, is_trusted=is_trusted)
+    assert await count_engine_starts(b) == expected
 
 
 async def test_the_engine_does_not_start_early_while_suggestions_are_paused(bench: Make) -> None:
     b = bench(config=QUICK, works_ahead=True)
     b.harness.completions.pause("here", on=True)
-    assert await engine_starts(b) == 0
+    assert await count_engine_starts(b) == 0
 
 
 @pytest.mark.process
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
-        b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1), is_trusted=trusted)
+        b = bench("3 * r", *(["return 4"] if trusted else []), config=make_edit_settings(1), is_trusted=trusted)
         src = b.open(RETURN + "x = pi\n#   ^^ F821 what\n", name)
         snapshot = b.harness.snapshot(src.document.uri)
         await b.harness.completions.complete(snapshot, src.cursor)
@@ -129,7 +129,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
-async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
+async def test_without_trust_only_completions_are_offered(bench: Make) -> None:
     b = bench("3 * r", verifier=Verifier(CheckTools(UntrustedRuff())), works_ahead=True, is_trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
@@ -137,15 +137,15 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     examined = await b.harness.fixes.diagnose(snapshot)
     assert examined.findings == ()
     assert await b.harness.completions.complete(snapshot, 0)
-    assert await warmed(b, src) == []
+    assert await read_warmed_prefixes(b, src) == []
     with pytest.raises(
         UsageError,
         match="this workspace is not trusted, so there are only completions; trust it in the editor",
     ):
-        await fixed(b, src)
+        await propose_fix(b, src)
 
 
-async def test_for_a_file_that_is_secret_by_name_no_fix_of_the_model_is_offered(bench: Make) -> None:
+async def test_a_file_with_a_secret_name_is_offered_no_fix_of_the_model(bench: Make) -> None:
     b = bench()
     src = b.open("A=1\n#^ something is wrong\n", ".env")
     assert await b.harness.fixes.offer(b.harness.snapshot(src.document.uri), src.findings) == []

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.process
 SOURCE = "def one():\n    return 1\n"
 
 
-class Counted:
+class CountingHook:
     """A hook that counts its calls."""
 
     def __init__(self, decision: str) -> None:
@@ -53,7 +53,7 @@ async def run_tests(
     root: Path,
     *,
     trusted: bool,
-    hook: Counted | None = None,
+    hook: CountingHook | None = None,
     is_workspace_trusted: bool = True,
     mode: PermissionMode = "ask",
 ):
@@ -80,13 +80,13 @@ async def run_tests(
 
 
 @pytest.fixture
-def closed(tmp_path: Path) -> None:
+def closed_sandbox(tmp_path: Path) -> None:
     if (choice := choose_sandbox()).confine(tmp_path) is None:
         pytest.skip(f"no sandbox without network works here: {choice.problem_text}")
 
 
-async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tmp_path: Path) -> None:
-    hook = Counted("")
+async def test_tests_of_a_trusted_folder_run_without_a_question(closed_sandbox: None, tmp_path: Path) -> None:
+    hook = CountingHook("")
     outcome = await run_tests(tmp_path, trusted=True, hook=hook)
     assert outcome == Outcome("tests", "passed", reason="1 test in 1 file, 1 of 1 changed lines")
     # the hooks of the user were asked, although nobody waits for this check
@@ -95,7 +95,7 @@ async def test_tests_of_a_trusted_folder_run_without_a_question(closed: None, tm
 
 @pytest.mark.parametrize("mode", [mode for mode in PERMISSION_MODES if mode not in ("deny", "plan")])
 async def test_no_mode_allows_tests_of_a_folder_that_is_not_trusted(
-    mode: PermissionMode, closed: None, tmp_path: Path
+    mode: PermissionMode, closed_sandbox: None, tmp_path: Path
 ) -> None:
     outcome = await run_tests(tmp_path, trusted=False, mode=mode)
     assert outcome is not None
@@ -155,14 +155,14 @@ async def test_tests_without_a_closed_sandbox_are_a_command(tmp_path: Path, monk
     assert (outcome.status, "tests run only in a sandbox" in outcome.reason) == ("skipped", True)
 
 
-async def test_a_hook_denies_what_the_mode_allows(closed: None, tmp_path: Path) -> None:
-    outcome = await run_tests(tmp_path, trusted=True, hook=Counted("deny"))
+async def test_a_hook_can_deny_tests_that_the_mode_allows(closed_sandbox: None, tmp_path: Path) -> None:
+    outcome = await run_tests(tmp_path, trusted=True, hook=CountingHook("deny"))
     assert outcome is not None
     assert (outcome.status, "may not run" in outcome.reason) == ("skipped", True)
 
 
 async def test_mere_reading_runs_no_hook_for_a_list_of_fixes(tmp_path: Path) -> None:
-    hook = Counted("deny")
+    hook = CountingHook("deny")
     gate = PermissionGate(policy(tmp_path), hooks=Hooks([Hook("preToolUse", function=hook)]))
     assert await CheckPermission(lambda: gate).find_problem(LINT, "the linter") == ""
     assert await CheckPermission(lambda: gate).find_problem(Action(SUITE_TOOL, "execute", argv=("x",)), "it") != ""

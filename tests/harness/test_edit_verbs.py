@@ -14,66 +14,75 @@ from lsp_harness.harness.edits.proposals import DocumentEdit
 from lsp_harness.harness.index_service import ReadyIndex
 from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.spoken import AREA, after, fenced, no_report, opened, prompt_events
-from tests.harness.tools import settings, turn_context
-from tests.index.place import Indexed
+from tests.harness.spoken import (
+    AREA,
+    apply_document_edit,
+    fence_code,
+    ignore_progress,
+    open_selection,
+    read_prompt_events,
+)
+from tests.harness.tools import make_settings, turn_context
+from tests.index.place import IndexedFolder
 
 pytestmark = pytest.mark.process
 
 NO_DELAY = {"debounce_ms": 0}
-TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
+TWO = make_settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
 
 
 # -- by instruction
 async def test_the_function_around_the_cursor_is_written_again(bench: Make):
-    config = settings(TWO, verification={**NO_DELAY, "type_check": "off"})
+    config = make_settings(TWO, verification={**NO_DELAY, "type_check": "off"})
     b = bench(
-        fenced("def area(r):\n    return math.pi * r ** 2"), fenced("def area(r):\n    return 3 * r"), config=config
+        fence_code("def area(r):\n    return math.pi * r ** 2"),
+        fence_code("def area(r):\n    return 3 * r"),
+        config=config,
     )
-    where = opened(b, AREA)
+    where = open_selection(b, AREA)
 
-    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
-    assert after(document_edit) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
+    assert apply_document_edit(document_edit) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
     assert document_edit.proposal.verdict.label == ("form ✓, behaviour not checked (parse ✓, lint ✓, types –, tests –)")
     assert "use math.pi" in b.engine.prompt(0)
     assert "import math" not in b.engine.prompt(0)
 
 
 @pytest.mark.parametrize(("share", "shown"), [(384, True), (4, False), (0, False)])
-async def test_code_that_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
-    config = settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
-    b = bench(fenced("def area(r):\n    return math.pi * square(r)"), config=config)
+async def test_code_that_the_function_uses_is_shown_within_its_budget(bench: Make, share: int, shown: bool):
+    config = make_settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
+    b = bench(fence_code("def area(r):\n    return math.pi * square(r)"), config=config)
     head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
-    where = opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
+    where = open_selection(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
 
-    await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
     assert ("def square(r: float): ..." in b.engine.prompt(0)) == shown
     assert "return r * r" not in b.engine.prompt(0)
 
 
 async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
-    b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
-    where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
+    b = bench(fence_code("b = 20\nc = 30"), fence_code("b = 2"), config=TWO)
+    where = open_selection(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
 
-    document_edit = await b.harness.edits.instruct(*where, "ten times as much", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "ten times as much", ignore_progress)
 
-    assert after(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
+    assert apply_document_edit(document_edit) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
 
 
-async def test_an_edit_that_does_not_pass_is_told_and_tried_again(bench: Make):
+async def test_a_rejected_edit_is_tried_again_with_its_findings(bench: Make):
     b = bench(
-        fenced("def area(r):\n    return pi * r"),
-        fenced("def area(r):\n    return ("),
-        fenced("def area(r):\n    return math.pi * r"),
+        fence_code("def area(r):\n    return pi * r"),
+        fence_code("def area(r):\n    return ("),
+        fence_code("def area(r):\n    return math.pi * r"),
         config=TWO,
     )
-    where = opened(b, AREA)
+    where = open_selection(b, AREA)
 
-    document_edit = await b.harness.edits.instruct(*where, "use pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use pi", ignore_progress)
 
-    assert "math.pi * r\n" in after(document_edit)
+    assert "math.pi * r\n" in apply_document_edit(document_edit)
     assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
     text = b.harness.turns.verdict(b.harness.turns.verdict_name(document_edit.proposal))
     assert text.startswith("# Edit: use pi")
@@ -84,11 +93,11 @@ async def test_an_edit_that_does_not_pass_is_told_and_tried_again(bench: Make):
 
 
 async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(bench: Make):
-    b = bench(fenced("def area(r):\n    return math.pi"), fenced("x"), config=TWO)
-    where = opened(b, AREA)
+    b = bench(fence_code("def area(r):\n    return math.pi"), fence_code("x"), config=TWO)
+    where = open_selection(b, AREA)
     b.engine.extra_props["n_ctx"] = 300
 
-    document_edit = await b.harness.edits.instruct(*where, "use math.pi", no_report)
+    document_edit = await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
 
     assert "Related code" not in b.engine.prompt(0)
     events = b.harness.services.session.log.turns[document_edit.proposal.turn]
@@ -100,17 +109,17 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
     ):
-        await b.harness.edits.instruct(*where, "use math.pi", no_report)
+        await b.harness.edits.instruct(*where, "use math.pi", ignore_progress)
     assert len(b.engine.foreground_requests) == 2
 
 
-async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
-    config = settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
-    b = bench(*[fenced("x")] * 3, config=config)
+async def test_the_context_limits_the_number_of_candidates(bench: Make):
+    config = make_settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
+    b = bench(*[fence_code("x")] * 3, config=config)
     b.engine.extra_props["n_ctx"] = 40 + 2 * 264
 
     with pytest.raises(NoAnswer, match="No candidate passed"):
-        await b.harness.edits.instruct(*opened(b, AREA), "use math.pi", no_report)
+        await b.harness.edits.instruct(*open_selection(b, AREA), "use math.pi", ignore_progress)
 
     asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
@@ -124,41 +133,44 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in event_data)
 
 
-async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
+async def test_without_room_for_a_retry_the_error_quotes_the_closest_candidate(bench: Make):
     b = bench(
-        fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
+        fence_code("def area(r):\n    return pi * r"),
+        config=make_settings(TWO, generation={"candidates": 1, "max_retries": 1}),
     )
     b.engine.extra_props["n_ctx"] = 264 + 34
 
     with pytest.raises(
         NoAnswer, match=r"the closest is candidate 1 \(`\+ return pi \* r`\): LINT: F821 Undefined name `pi`"
     ):
-        await b.harness.edits.instruct(*opened(b, AREA), "use pi", no_report)
+        await b.harness.edits.instruct(*open_selection(b, AREA), "use pi", ignore_progress)
 
 
-def taken(b: Bench, document_edit: DocumentEdit) -> None:
-    """The edit is in the document, as an editor puts it there."""
+def apply_in_document(b: Bench, document_edit: DocumentEdit) -> None:
+    """Apply an edit to the document, as an editor does."""
     [edit] = document_edit.proposal.edits
     uri = document_edit.document.uri
     b.harness.change(uri, edit, b.harness.documents.get(uri).text.version + 1)
 
 
 @pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
-async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
-    config = settings(
+async def test_an_edit_gets_earlier_decisions_about_its_file(bench: Make, share: int, shown: bool):
+    config = make_settings(
         generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
     )
     b = bench(
-        fenced("def area(r):\n    return math.pi * r ** 2"),
-        fenced("def other():\n    return 2"),
-        *[fenced("def area(r):\n    return math.pi + tau")] * 2,
+        fence_code("def area(r):\n    return math.pi * r ** 2"),
+        fence_code("def other():\n    return 2"),
+        *[fence_code("def area(r):\n    return math.pi + tau")] * 2,
         config=config,
     )
-    snapshot, span = opened(b, AREA)
-    taken(b, await b.harness.edits.instruct(snapshot, span, "use math.pi", no_report))
-    await b.harness.edits.instruct(*opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report)
+    snapshot, span = open_selection(b, AREA)
+    apply_in_document(b, await b.harness.edits.instruct(snapshot, span, "use math.pi", ignore_progress))
+    await b.harness.edits.instruct(
+        *open_selection(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", ignore_progress
+    )
     with pytest.raises(NoAnswer, match="Undefined name `tau`"):
-        await b.harness.edits.instruct(b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+        await b.harness.edits.instruct(b.harness.snapshot(snapshot.document.uri), span, "use math.tau", ignore_progress)
 
     first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
     line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
@@ -168,17 +180,19 @@ async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make,
     assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
     # and whoever tries again reads it no more
     assert retry.startswith(second.rstrip("\n"))
-    assert [one["sections"].get("session", 0) for one in prompt_events(b)[2:]] == [
+    assert [one["sections"].get("session", 0) for one in read_prompt_events(b)[2:]] == [
         len(line.split()) if shown else 0
     ] * 2
 
 
-async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
-    b = bench("pi * r ** 2", fenced("def area(r):\n    return 1"), config=settings(TWO, generation={"candidates": 1}))
+async def test_an_edit_gets_open_findings_of_other_files(bench: Make):
+    b = bench(
+        "pi * r ** 2", fence_code("def area(r):\n    return 1"), config=make_settings(TWO, generation={"candidates": 1})
+    )
     await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
     await b.next()
-    where = opened(b, AREA)
-    await b.harness.edits.instruct(*where, "one", no_report)
+    where = open_selection(b, AREA)
+    await b.harness.edits.instruct(*where, "one", ignore_progress)
     assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
 
 
@@ -194,24 +208,24 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
-async def test_an_instruction_that_cannot_be_followed_is_said_and_nothing_is_asked(
+async def test_an_impossible_instruction_is_refused_without_a_request(
     bench: Make, text: str, instruction: str, why: str
 ):
     b = bench(config=TWO)
     with pytest.raises(NoAnswer, match=why):
-        await b.harness.edits.instruct(*opened(b, text), instruction, no_report)
+        await b.harness.edits.instruct(*open_selection(b, text), instruction, ignore_progress)
     assert b.engine.foreground_requests == []
 
 
 async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
     b = bench()
-    where = opened(b, AREA)
+    where = open_selection(b, AREA)
     with pytest.raises(UsageError, match="in a few words"):
-        await b.harness.edits.instruct(*where, "  ", no_report)
+        await b.harness.edits.instruct(*where, "  ", ignore_progress)
     edits = bench(is_trusted=False).harness.edits
     for verb in (edits.docstring, edits.tests, edits.explain):
         with pytest.raises(UsageError, match="not trusted"):
-            await verb(*where, no_report)
+            await verb(*where, ignore_progress)
     assert edits.available(*where) == []
 
 
@@ -242,27 +256,27 @@ ERROR test_a.py
 """
 
 
-async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
-    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    document_edit = await b.harness.edits.instruct(*opened(b, BROKEN), "mend it", no_report, PYTEST)
+async def test_an_edit_gets_the_output_of_a_tool(bench: Make):
+    b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
+    document_edit = await b.harness.edits.instruct(*open_selection(b, BROKEN), "mend it", ignore_progress, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
     events = b.harness.services.session.log.turns[document_edit.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
     assert "Ran pytest: 1 failed" in b.harness.services.session.log.summary.lines
 
 
-async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
-    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
-    document_edit = await b.harness.fixes.fix_reported(*opened(b, BROKEN), PYTEST, no_report)
-    assert after(document_edit) == "def area(r):\n    return 4 * r\n"
+async def test_a_failing_test_is_repaired_in_the_function_under_test(bench: Make):
+    b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
+    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), PYTEST, ignore_progress)
+    assert apply_document_edit(document_edit) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
 
 
-async def test_a_test_file_that_cannot_be_imported_is_mended_like_a_test_that_fails(bench: Make):
-    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+async def test_a_test_file_that_cannot_be_imported_is_repaired_like_a_failing_test(bench: Make):
+    b = bench(fence_code("def area(r):\n    return 4 * r"), config=make_settings(TWO, generation={"candidates": 1}))
     printed = NO_IMPORT.format("ImportError: cannot import name 'size' from 'a'")
-    document_edit = await b.harness.fixes.fix_reported(*opened(b, BROKEN), printed, no_report)
-    assert after(document_edit) == "def area(r):\n    return 4 * r\n"
+    document_edit = await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, ignore_progress)
+    assert apply_document_edit(document_edit) == "def area(r):\n    return 4 * r\n"
     assert "TEST FAIL: test_a.py — ImportError: cannot import name 'size' from 'a'" in b.engine.prompt(0)
 
 
@@ -275,10 +289,10 @@ async def test_a_test_file_that_cannot_be_imported_is_mended_like_a_test_that_fa
         ("a.py:1:1: F821 no\n", "nothing on line 2 of a.py; choose a line that it reports: 1$"),
     ],
 )
-async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
+async def test_output_that_does_not_mention_the_place_is_refused(bench: Make, printed: str, why: str):
     b = bench()
     with pytest.raises(UsageError, match=why):
-        await b.harness.fixes.fix_reported(*opened(b, BROKEN), printed, no_report)
+        await b.harness.fixes.fix_reported(*open_selection(b, BROKEN), printed, ignore_progress)
 
 
 # -- what other files say
@@ -299,15 +313,15 @@ TILL = """
     """
 
 
-async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(bench: Make, tmp_path: Path):
+async def test_in_a_small_context_the_code_of_other_files_is_left_out_first(bench: Make, tmp_path: Path):
     b = bench(
-        *["return sum(found)"] * 3, config=settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
+        *["return sum(found)"] * 3, config=make_settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
     )
     src = b.open(TILL, "shop/till.py")
     prompts = list[int]()
     for context in (8192, 48, 28):
         b.engine.extra_props["n_ctx"] = context
-        with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
+        with closing(IndexedFolder(tmp_path / str(context), SHOP)) as indexed:
             job = turn_context(b, b.harness.snapshot(src.document.uri))
             job = replace(job, workspace=WorkspaceScope(indexed.query))
             await run_edit_task(Fix(job, src.finding))
@@ -321,8 +335,8 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
     assert prompts[0] > prompts[1] > prompts[2] == 0
 
 
-async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
-    b = bench(config=settings(**ONE))
+async def test_an_error_says_that_the_prompt_of_a_fix_does_not_fit(bench: Make):
+    b = bench(config=make_settings(**ONE))
     b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
     with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
@@ -331,11 +345,13 @@ async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
 
 
 @pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
-async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_path: Path, tokens: int, shown: bool):
-    config = settings(TWO, completion={"repository_tokens": tokens}, generation={"candidates": 2, "max_retries": 0})
+async def test_the_fills_of_a_fix_get_code_of_other_files(bench: Make, tmp_path: Path, tokens: int, shown: bool):
+    config = make_settings(
+        TWO, completion={"repository_tokens": tokens}, generation={"candidates": 2, "max_retries": 0}
+    )
     b = bench("return sum(found)", "return sum(found)", config=config)
     src = b.open(TILL, "shop/till.py")
-    with closing(Indexed(tmp_path, SHOP)) as indexed:
+    with closing(IndexedFolder(tmp_path, SHOP)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         await run_edit_task(Fix(job, src.finding))
@@ -350,12 +366,12 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     assert [("repository" in one["sections"]) for one in event_data] == [shown] * len(event_data)
 
 
-async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
-    config = settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
+async def test_all_fills_of_one_place_have_the_same_beginning(bench: Make, tmp_path: Path):
+    config = make_settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
     b = bench(*["return 1 +"] * 5, config=config)
     src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
     shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
-    with closing(Indexed(tmp_path, shop)) as indexed:
+    with closing(IndexedFolder(tmp_path, shop)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with suppress(NoAnswer):
@@ -365,15 +381,15 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
     assert len({fill.extra for fill in fills}) == 1
 
 
-async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
+async def test_generated_tests_get_the_used_code_and_existing_tests(bench: Make, tmp_path: Path):
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
-    with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
+    with closing(IndexedFolder(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
         b = bench(*["():\n    assert total(1) == 0\n"] * 3, index=ReadyIndex(indexed.query))
-        where = opened(
+        where = open_selection(
             b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
         )
-        document_edit = await b.harness.edits.tests(*where, no_report)
-    assert "def test_total" in after(document_edit)
+        document_edit = await b.harness.edits.tests(*where, ignore_progress)
+    assert "def test_total" in apply_document_edit(document_edit)
     request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     said = dict(request.context.extra)
@@ -397,21 +413,21 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
         ("x = 1<|>\n", []),
     ],
 )
-async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, expected: list[str]):
+async def test_verbs_are_offered_only_where_they_apply(bench: Make, text: str, expected: list[str]):
     b = bench()
-    assert b.harness.edits.available(*opened(b, text)) == expected
+    assert b.harness.edits.available(*open_selection(b, text)) == expected
 
 
-async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: Make):
+async def test_a_private_or_binary_file_is_offered_no_edit(bench: Make):
     b = bench()
-    where = opened(b, "<|>KEY=1<|>\n", ".env")
+    where = open_selection(b, "<|>KEY=1<|>\n", ".env")
     assert b.harness.edits.available(*where) == []
     with pytest.raises(NoAnswer, match="a file for secrets, by its name"):
-        await b.harness.edits.explain(*where, no_report)
-    binary = opened(b, "<|>\0\n", "b.py")
+        await b.harness.edits.explain(*where, ignore_progress)
+    binary = open_selection(b, "<|>\0\n", "b.py")
     assert b.harness.edits.available(*binary) == []
     with pytest.raises(BinaryDocument):
-        await b.harness.edits.explain(*binary, no_report)
+        await b.harness.edits.explain(*binary, ignore_progress)
 
 
 # -- examples
@@ -427,11 +443,11 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     bench: Make, tmp_path: Path, context: dict[str, int], shown: int
 ):
     # what the words of the task find would show them too
-    config = settings(TWO, context={"related_budget": 0, **context})
+    config = make_settings(TWO, context={"related_budget": 0, **context})
     text = "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n"
-    with closing(Indexed(tmp_path, MANY)) as indexed:
+    with closing(IndexedFolder(tmp_path, MANY)) as indexed:
         b = bench(config=config, index=ReadyIndex(indexed.query))
-        snapshot, span = opened(b, text)
+        snapshot, span = open_selection(b, text)
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "return a page")
     reasons = [fragment.reason for fragment in prompt.fragments]
@@ -442,9 +458,9 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
 
 async def test_code_that_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         b = bench(config=TWO, index=ReadyIndex(indexed.query))
-        snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
+        snapshot, span = open_selection(b, "def <|>total(prices):\n    return sum(prices)\n")
         preview = await b.harness.preview()
         prompt = await preview.edit(snapshot, span, "add the tax of each price")
     [one] = [fragment for fragment in prompt.fragments if fragment.reason == "found for the task"]
@@ -463,7 +479,7 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
             #                           ^^^^ F821 what is this
         """
     )
-    with closing(Indexed(tmp_path, MANY)) as indexed:
+    with closing(IndexedFolder(tmp_path, MANY)) as indexed:
         job = turn_context(b, b.harness.snapshot(src.document.uri))
         job = replace(job, workspace=WorkspaceScope(indexed.query))
         with pytest.raises(NoAnswer):

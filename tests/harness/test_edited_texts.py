@@ -1,11 +1,11 @@
-"""Texts that were edited and not saved, in the prompts of others."""
+"""Tests that prompts have the unsaved texts of other documents."""
 
 import asyncio
 
 import pytest
 
 from tests.harness.bench import Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
 
@@ -13,8 +13,8 @@ CART = "class Cart:\n    def total(self): ...\n<|>"
 HERE = "from cart import Cart\n\n\ndef owed(cart: Cart):\n    return cart.<|>\n"
 
 
-async def indexed(b: Bench) -> None:
-    """The folder's index is ready."""
+async def wait_for_index(b: Bench) -> None:
+    """Wait until the index of the folder is ready."""
     ready = asyncio.Event()
     b.on_index(lambda root, said: ready.set() if said["state"] == "ready" else None)
     b.harness.keep_indexes()
@@ -29,11 +29,11 @@ async def request_prompt(b: Bench, name: str) -> str:
     return b.engine.prompt(-1)
 
 
-async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_gone_is_not(bench: Make):
+async def test_a_prompt_has_unsaved_declarations_and_no_removed_ones(bench: Make):
     b = bench("0", "1", "2", works_ahead=True)
     for name, text in (("cart.py", CART.replace("<|>", "")), ("a.py", ""), ("b.py", ""), ("c.py", "")):
         (b.folder / name).write_text(text or HERE.replace("<|>", ""))
-    await indexed(b)
+    await wait_for_index(b)
     assert "def total(self): ..." in await request_prompt(b, "a.py")
     cart = b.open(CART, name="cart.py")
     assert "discount" not in await request_prompt(b, "b.py")
@@ -47,7 +47,7 @@ async def test_an_import_that_is_not_saved_is_followed(bench: Make):
     b = bench("0", works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("from cart import Cart", "# nothing").replace("<|>", ""))
-    await indexed(b)
+    await wait_for_index(b)
     src = b.open("<|># nothing\n\n\ndef owed(cart: Cart):\n    return cart.x\n", name="a.py")
     b.type(src, "from cart import Cart\n", src.cursor)
     snapshot = b.harness.snapshot(src.document.uri)
@@ -56,11 +56,11 @@ async def test_an_import_that_is_not_saved_is_followed(bench: Make):
     await b.harness.services.index.folder_indexes.aclose()
 
 
-async def test_references_are_found_in_what_is_not_saved(bench: Make):
+async def test_references_are_found_in_unsaved_text(bench: Make):
     b = bench(works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text("from cart import Cart as Basket\n")
-    await indexed(b)
+    await wait_for_index(b)
     cart, other = b.open(CART, name="cart.py"), b.open("<|>", name="b.py")
     b.type(other, "from a import Basket as Last\n\nLast()\n", 0)
     snapshot = b.harness.snapshot(cart.document.uri)
@@ -74,15 +74,15 @@ async def test_references_are_found_in_what_is_not_saved(bench: Make):
     await b.harness.services.index.folder_indexes.aclose()
 
 
-async def test_the_same_place_is_asked_about_again_where_other_files_say_something_else(bench: Make):
-    b = bench("0", "1", config=settings(completion={"max_lines": 1}), works_ahead=True)
+async def test_the_model_is_asked_again_if_other_files_have_changed(bench: Make):
+    b = bench("0", "1", config=make_settings(completion={"max_lines": 1}), works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
-    await indexed(b)
+    await wait_for_index(b)
     src = b.open(HERE, name="a.py")
     snapshot = b.harness.snapshot(src.document.uri)
     for tokens in (512, 512, 0):
-        b.harness.configure(settings(completion={"max_lines": 1, "repository_tokens": tokens}))
+        b.harness.configure(make_settings(completion={"max_lines": 1, "repository_tokens": tokens}))
         await b.harness.completions.complete(snapshot, src.cursor, automatic=False, single=True)
     assert ["def total" in b.engine.prompt(n) for n in (0, 1)] == [True, False]
     await b.harness.services.index.folder_indexes.aclose()
@@ -92,7 +92,7 @@ async def test_text_that_no_model_may_see_is_in_no_prompt(bench: Make):
     b = bench("0", works_ahead=True)
     (b.folder / ".lspharnessignore").write_text("cart.py\n")
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
-    await indexed(b)
+    await wait_for_index(b)
     cart = b.open(CART, name="cart.py")
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
     assert "discount" not in await request_prompt(b, "a.py")
@@ -103,7 +103,7 @@ async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
     b = bench("0", works_ahead=True)
     (b.folder / "cart.py").write_text(CART.replace("<|>", ""))
     (b.folder / "a.py").write_text(HERE.replace("<|>", ""))
-    await indexed(b)
+    await wait_for_index(b)
     cart = b.open(CART, name="cart.py")
     secret = "AKIAIOSFODNN7EXAMPLQ"
     b.type(cart, f"    def key(self, key='{secret}'): ...\n    def last(self): ...\n", cart.cursor)

@@ -20,9 +20,9 @@ from lsp_harness.inference.models.bert import convert
 from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.position import Span
 from tests.harness.bench import AREA, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 pytestmark = pytest.mark.process
 
@@ -34,29 +34,29 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 
 @pytest.fixture
 def bench_with_index(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
-    """A bench over a folder of its own, as a front end that stays has it."""
+    """Return a function that makes a bench for a front end that stays, with a folder of its own."""
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
     (root / "far.py").write_text(FAR)
     # only that the file is there counts: the engine is a script
-    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
-    config = settings(
+    convert(make_tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    config = make_settings(
         index={"embedding_model": str(tmp_path / "encoder.gguf")},
         generation={"candidates": 1, "max_retries": 0},
         verification={"debounce_ms": 0},
     )
 
     def make_bench(*replies: Any, **more: dict[str, Any]) -> Bench:
-        b = bench(*replies, config=settings(config, **more), works_ahead=True)
+        b = bench(*replies, config=make_settings(config, **more), works_ahead=True)
         b.harness.workspace.set_roots([root])
         return b
 
     return make_bench
 
 
-async def ready(harness: Harness) -> None:
-    """Has the folder indexed."""
+async def index_folder(harness: Harness) -> None:
+    """Index the folder of the harness."""
     news = asyncio.Event()
 
     def hear(event: HarnessEvent) -> None:
@@ -76,28 +76,28 @@ async def count_vectors(harness: Harness) -> int:
         return len(vectors.read_digests())
 
 
-async def instruct(b: Bench) -> None:
+async def instruct_area(b: Bench) -> None:
     src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)
     await b.harness.edits.instruct(snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
-async def test_an_edit_is_shown_what_its_instruction_means(bench_with_index: Callable[..., Bench]):
+async def test_an_edit_is_shown_code_of_similar_meaning(bench_with_index: Callable[..., Bench]):
     b = bench_with_index(ANSWER, ANSWER)
-    await ready(b.harness)
+    await index_folder(b.harness)
     assert await count_vectors(b.harness) == 0
-    await instruct(b)
+    await instruct_area(b)
     # as the engine was in use, what the folder holds has been embedded since, or even before the prompt was written
     assert await count_vectors(b.harness) == 1
-    await instruct(b)
+    await instruct_area(b)
     assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
 
 
-async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with_index: Callable[..., Bench]):
+async def test_a_foreign_server_makes_no_vectors(bench_with_index: Callable[..., Bench]):
     b = bench_with_index(ANSWER, engine={"url": "http://localhost:1"})
-    await ready(b.harness)
-    await instruct(b)
+    await index_folder(b.harness)
+    await instruct_area(b)
     assert await count_vectors(b.harness) == 0
     assert (
         await b.harness.services.index.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
@@ -107,16 +107,16 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(bench_with
 async def test_a_file_that_is_indexed_while_the_engine_runs_is_embedded_at_once(bench_with_index: Callable[..., Bench]):
     b = bench_with_index()
     await b.harness.services.engines.current.props()
-    await ready(b.harness)
+    await index_folder(b.harness)
     assert await count_vectors(b.harness) == 1
 
 
 @pytest.mark.parametrize("what", ["fix", "explain"])
-async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is_no_good(
+async def test_an_engine_embeds_texts_although_its_answer_was_rejected(
     bench_with_index: Callable[..., Bench], what: str
 ):
     b = bench_with_index("return (" if what == "fix" else "It is the area.")
-    await ready(b.harness)
+    await index_folder(b.harness)
     src = markup.parse(AREA, b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)

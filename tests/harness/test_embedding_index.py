@@ -1,4 +1,4 @@
-"""Vectors of what a folder holds, and what is near a query. The engine is scripted: it knows which words are shared."""
+"""Tests of the vectors of a folder, and of the search for near texts. The scripted engine compares shared words."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, ScriptedEngine
 from lsp_harness.process.background_permit import BackgroundPermit
-from tests.harness.test_background import Load
+from tests.harness.test_background import FakeLoad
 
 pytestmark = pytest.mark.process
 
@@ -25,8 +25,8 @@ WAIT = 30.0
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH_SIZE + 3))
 
 
-class Counting(ScriptedEngine):
-    """Counts what it embeds."""
+class CountingEngine(ScriptedEngine):
+    """An engine that counts the texts that it embeds."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -57,21 +57,21 @@ async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await made.aclose()
 
 
-async def updated(folder: FolderIndex, text: str) -> None:
+async def update_text(folder: FolderIndex, text: str) -> None:
     folder.news.clear()  # type: ignore[attr-defined]
     (folder.root / "a.py").write_text(text)
-    while not [one async for one in _names(folder) if one in text.split("def ")[-1]]:
+    while not [one async for one in _read_names(folder) if one in text.split("def ")[-1]]:
         await folder.news.wait()  # type: ignore[attr-defined]
         folder.news.clear()  # type: ignore[attr-defined]
 
 
-async def _names(folder: FolderIndex):
+async def _read_names(folder: FolderIndex):
     for (name,) in await folder.run("", lambda view: view.reader.rows("SELECT name FROM symbols"), []):
         yield name
 
 
 async def test_each_text_is_embedded_once(folder: FolderIndex):
-    engine = Counting()
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -82,15 +82,15 @@ async def test_each_text_is_embedded_once(folder: FolderIndex):
     assert len(engine.embedded) == BATCH_SIZE + 4
 
     # what moved is not new
-    await updated(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
+    await update_text(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
     assert engine.embedded[BATCH_SIZE + 4 :] == ["other\ndef other():\n    return 1\n"]
     await embedding_index.aclose()
 
 
-async def test_code_that_is_near_is_found_though_no_name_says_so(folder: FolderIndex):
-    engine = Counting()
+async def test_near_code_is_found_without_a_common_name(folder: FolderIndex):
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -103,8 +103,8 @@ async def test_code_that_is_near_is_found_though_no_name_says_so(folder: FolderI
     await embedding_index.aclose()
 
 
-async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: FolderIndex):
-    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
+async def test_texts_and_queries_are_sent_with_their_prefixes(folder: FolderIndex):
+    engine, recipe = CountingEngine(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: recipe)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -120,9 +120,8 @@ async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(f
 
 
 async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
-    """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then
-    nothing is found with the old ones."""
-    engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
+    """Another file, prefix, pooling or length is another key: all texts are embedded again, without old vectors."""
+    engine, ways = CountingEngine(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
     now = [SMALL]
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     with closing(Vectors(folder.place.folder)) as vectors:
@@ -140,8 +139,8 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: FolderIndex):
     await embedding_index.aclose()
 
 
-async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: FolderIndex):
-    class Replaced(Counting):
+async def test_vectors_that_are_replaced_during_a_search_are_not_compared(folder: FolderIndex):
+    class Replaced(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             if priority == "interactive":
@@ -159,10 +158,10 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
     await embedding_index.aclose()
 
 
-async def test_a_vector_that_was_made_while_the_model_changed_is_not_kept(folder: FolderIndex):
+async def test_a_vector_of_the_old_model_is_not_saved_after_a_change_of_the_model(folder: FolderIndex):
     now = [SMALL]
 
-    class Changing(Counting):
+    class Changing(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             now[0] = replace(SMALL, key="new file")
@@ -182,11 +181,11 @@ async def test_a_vector_that_was_made_while_the_model_changed_is_not_kept(folder
     await embedding_index.aclose()
 
 
-async def test_a_vector_that_is_asked_for_meanwhile_is_made_afterwards(folder: FolderIndex):
-    """Settings that change while texts are embedded: what was tried with those before is tried again."""
+async def test_a_vector_that_is_requested_during_an_update_is_made_afterwards(folder: FolderIndex):
+    """If the settings change while texts are embedded, the texts that were tried before are tried again."""
     now = [SMALL]
 
-    class Changing(Counting):
+    class Changing(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             made = await super().embed(texts, max_tokens=max_tokens)
             if now[0] == SMALL:
@@ -204,8 +203,8 @@ async def test_a_vector_that_is_asked_for_meanwhile_is_made_afterwards(folder: F
     await embedding_index.aclose()
 
 
-async def test_a_request_during_a_failure_is_not_left_waiting(folder: FolderIndex):
-    class Mended(Counting):
+async def test_a_request_during_a_failure_is_answered(folder: FolderIndex):
+    class Mended(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             try:
                 return await super().embed(texts, max_tokens=max_tokens)
@@ -223,10 +222,10 @@ async def test_a_request_during_a_failure_is_not_left_waiting(folder: FolderInde
     await embedding_index.aclose()
 
 
-async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+async def test_a_query_does_not_wait_for_a_slow_engine(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", 0.01)
 
-    class Slow(Counting):
+    class Slow(CountingEngine):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             if priority == "interactive":
                 await asyncio.Event().wait()
@@ -242,7 +241,7 @@ async def test_nobody_waits_for_an_engine_that_is_slow(folder: FolderIndex, monk
 
 async def test_a_waiting_edit_gets_the_code_that_is_near(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
-    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
+    engine, recipe = CountingEngine(), replace(SMALL, query_prefix="find: ")
     now = [recipe]
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: now[0])
     # without vectors nobody is asked
@@ -265,14 +264,14 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
     folder: FolderIndex, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.QUERY_TIMEOUT_S", WAIT)
-    engine = Counting()
+    engine = CountingEngine()
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
     one_more = "def other():\n    return 1\n"
-    await updated(folder, SOURCE + one_more)
+    await update_text(folder, SOURCE + one_more)
     assert await embedding_index.find_nearest("return 1")
-    await updated(folder, SOURCE + one_more + "def third():\n    return 3\n\n\ndef fourth():\n    return 4\n")
+    await update_text(folder, SOURCE + one_more + "def third():\n    return 3\n\n\ndef fourth():\n    return 4\n")
     assert await embedding_index.find_nearest("return 1") == []
     embedding_index.request_update()
     await embedding_index.wait_until_idle()
@@ -280,8 +279,8 @@ async def test_an_edit_uses_vectors_when_nearly_all_texts_have_one(
     await embedding_index.aclose()
 
 
-async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
-    engine, now = Counting(), [0.0]
+async def test_an_engine_that_cannot_embed_is_asked_again_later(folder: FolderIndex, monkeypatch: pytest.MonkeyPatch):
+    engine, now = CountingEngine(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL)
@@ -301,7 +300,7 @@ async def test_an_engine_that_cannot_is_asked_again_later(folder: FolderIndex, m
 
 
 async def test_texts_are_embedded_after_the_checks_of_edits(folder: FolderIndex):
-    engine, load = Counting(), Load("")
+    engine, load = CountingEngine(), FakeLoad("")
     permit = BackgroundPermit(lambda: "yield", load, load.sleep)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: SMALL, permit)
     with permit.count_checks():

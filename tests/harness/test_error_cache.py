@@ -11,11 +11,11 @@ from lsp_harness.harness.edits.proposals import reject_proposal
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.knowledge.learned.learned_fixes import LearnedFixes
 from lsp_harness.text.edit import apply
-from tests.harness.bench import Bench, Make, fixed
-from tests.harness.tools import checked, edits, of_type, settings
+from tests.harness.bench import Bench, Make, propose_fix
+from tests.harness.tools import make_edit_settings, make_settings, read_checked_log, select_event_data
 from tests.support import markup
 
-REPAIRED = settings(edits(1), generation={"repairs": True}, verification={"debounce_ms": 0})
+REPAIRED = make_settings(make_edit_settings(1), generation={"repairs": True}, verification={"debounce_ms": 0})
 CASES: dict[str, tuple[str, str, str, str, str]] = {
     "a.py": (
         """
@@ -93,19 +93,19 @@ def accept(b: Bench, src: markup.Source, proposal: Proposal) -> None:
 
 async def learn(b: Bench, name: str = "a.ts") -> None:
     first = b.open(CASES[name][0], name)
-    proposal = await fixed(b, first)
+    proposal = await propose_fix(b, first)
     assert proposal.is_by_model
     accept(b, first, proposal)
     assert len(b.engine.foreground_requests) >= 1
 
 
-def events_of(b: Bench) -> list[Any]:
-    return checked(b.harness.services.session.log.path)
+def read_events(b: Bench) -> list[Any]:
+    return read_checked_log(b.harness.services.session.log.path)
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", CASES)
-async def test_the_second_time_no_model_is_asked_and_the_fix_is_verified_again(bench: Make, name: str) -> None:
+async def test_a_learned_fix_needs_no_model_and_is_verified_again(bench: Make, name: str) -> None:
     _, reply, second_name, second_text, expected = CASES[name]
     await learn(bench(reply, config=REPAIRED), name)
 
@@ -113,16 +113,16 @@ async def test_the_second_time_no_model_is_asked_and_the_fix_is_verified_again(b
     b = bench(config=REPAIRED)
     second = b.open(second_text, second_name)
     [offer] = await b.harness.fixes.offer(b.harness.snapshot(second.document.uri), [second.finding])
-    proposal = await fixed(b, second, offer)
+    proposal = await propose_fix(b, second, offer)
 
     assert (offer.source, proposal.is_by_model) == ("repair", False)
     assert apply(second.document.data, proposal.edits).decode() == expected
     # only the tool that reported it can say whether it is gone
     assert proposal.summary.startswith("learned fix: form ✓, behaviour not checked (parse ✓, kept ✓")
     assert b.engine.foreground_requests == []
-    events = events_of(b)
-    assert of_type(events, "model.started") == []
-    [verified] = of_type(events, "verify.completed")
+    events = read_events(b)
+    assert select_event_data(events, "model.started") == []
+    [verified] = select_event_data(events, "verify.completed")
     assert (verified["passed"], verified["hash"]) == (True, proposal.verdict.hash)
     [fix] = LearnedFixes(b.folder).usable()
     assert (fix.tried, fix.passed, fix.failed) == (1, 1, 0)
@@ -130,31 +130,31 @@ async def test_the_second_time_no_model_is_asked_and_the_fix_is_verified_again(b
 
 async def test_a_fix_that_was_not_accepted_is_not_learned(bench: Make) -> None:
     b = bench(CASES["a.ts"][1], config=REPAIRED)
-    await fixed(b, b.open(CASES["a.ts"][0], "a.ts"))
+    await propose_fix(b, b.open(CASES["a.ts"][0], "a.ts"))
     assert LearnedFixes(b.folder).usable() == []
 
 
 @pytest.mark.parametrize("setting", [{"knowledge": {"error_cache": False}}, {"generation": {"repairs": False}}])
-async def test_settings_switch_it_off(bench: Make, setting: dict[str, Any]) -> None:
+async def test_the_settings_switch_the_error_cache_off(bench: Make, setting: dict[str, Any]) -> None:
     await learn(bench(CASES["a.ts"][1], config=REPAIRED))
-    off: Config = settings(REPAIRED, **setting)
+    off: Config = make_settings(REPAIRED, **setting)
     b = bench(CASES["a.ts"][1].replace("items", "names"), config=off)
     second = b.open(CASES["a.ts"][3], "b.ts")
-    proposal = await fixed(b, second)
+    proposal = await propose_fix(b, second)
     assert proposal.is_by_model
     assert len(b.engine.foreground_requests) == 1
     [fix] = LearnedFixes(b.folder).usable()
     assert fix.tried == 0
 
 
-async def test_with_the_setting_off_nothing_is_learned(bench: Make) -> None:
-    b = bench(CASES["a.ts"][1], config=settings(REPAIRED, knowledge={"error_cache": False}))
+async def test_no_fix_is_learned_if_the_setting_is_off(bench: Make) -> None:
+    b = bench(CASES["a.ts"][1], config=make_settings(REPAIRED, knowledge={"error_cache": False}))
     await learn(b)
     assert LearnedFixes(b.folder).usable() == []
 
 
 @pytest.mark.process
-async def test_a_fix_that_the_checks_reject_twice_is_dropped_and_the_model_is_asked(bench: Make) -> None:
+async def test_a_learned_fix_that_is_rejected_twice_is_dropped(bench: Make) -> None:
     b = bench("return open(clean(path))", config=REPAIRED)
     text = """
         def read(path):
@@ -162,25 +162,25 @@ async def test_a_fix_that_the_checks_reject_twice_is_dropped_and_the_model_is_as
             #      ^^^^ W1514 a path that nobody cleaned
         """
     first = b.open("def clean(path):\n    return path\n" + "\n" * 9 + dedent(text[1:]))
-    accept(b, first, await fixed(b, first))
+    accept(b, first, await propose_fix(b, first))
     # nothing is called `clean` in these files
     for failures in (1, 2):
         b = bench("return open(path.strip())", config=REPAIRED)
-        proposal = await fixed(b, b.open(text, f"c{failures}.py"))
+        proposal = await propose_fix(b, b.open(text, f"c{failures}.py"))
         assert proposal.is_by_model
-        rejected = of_type(events_of(b), "candidate.rejected")
+        rejected = select_event_data(read_events(b), "candidate.rejected")
         assert [data["reason"] for data in rejected] == ["LINT: F821 Undefined name `clean`"]
         assert [fix.failed for fix in LearnedFixes(b.folder).usable()] == [1] * (failures < 2)
     b = bench("return open(path.strip())", config=REPAIRED)
-    await fixed(b, b.open(text, "c3.py"))
-    assert of_type(events_of(b), "candidate.rejected") == []
+    await propose_fix(b, b.open(text, "c3.py"))
+    assert select_event_data(read_events(b), "candidate.rejected") == []
 
 
 async def test_a_refusal_of_the_user_counts_as_a_failure(bench: Make) -> None:
     await learn(bench(CASES["a.ts"][1], config=REPAIRED))
     b = bench(config=REPAIRED)
     second = b.open(CASES["a.ts"][3], "b.ts")
-    proposal = await fixed(b, second)
+    proposal = await propose_fix(b, second)
     b.harness.fixes.unlearn(reject_proposal(b.harness.documents.find(second.document.uri), proposal.id, "no"))
     [fix] = LearnedFixes(b.folder).usable()
     assert (fix.passed, fix.failed) == (1, 1)
@@ -188,14 +188,14 @@ async def test_a_refusal_of_the_user_counts_as_a_failure(bench: Make) -> None:
 
 async def test_two_accepted_fixes_of_one_error_ask_no_model_either(bench: Make) -> None:
     await learn(bench("return items.length;", config=REPAIRED))
-    b = bench("return items.length.valueOf();", config=settings(REPAIRED, knowledge={"error_cache": False}))
+    b = bench("return items.length.valueOf();", config=make_settings(REPAIRED, knowledge={"error_cache": False}))
     first = b.open(CASES["a.ts"][0], "c.ts")
-    proposal = await fixed(b, first)
+    proposal = await propose_fix(b, first)
     b.harness.configure(REPAIRED)
     accept(b, first, proposal)
     assert len(LearnedFixes(b.folder).usable()) == 2
     b = bench(config=REPAIRED)
-    proposal = await fixed(b, b.open(CASES["a.ts"][3], "b.ts"))
+    proposal = await propose_fix(b, b.open(CASES["a.ts"][3], "b.ts"))
     assert not proposal.is_by_model
 
 

@@ -16,17 +16,17 @@ from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.wire.event import Event
 from tests.harness.bench import QUICK, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
 
 
-def engine() -> ScriptedEngine:
+def make_engine() -> ScriptedEngine:
     return ScriptedEngine([])
 
 
-class Ears:
-    """Hears what is said, and waits for it."""
+class ReportListener:
+    """A listener that records reports and waits for them."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
@@ -59,9 +59,9 @@ async def read_names(indexes: FolderIndexes) -> list[str]:
     return names
 
 
-async def test_each_folder_has_its_own(roots: list[Path]):
-    ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+async def test_each_folder_has_its_own_index(roots: list[Path]):
+    ears = ReportListener()
+    indexes = FolderIndexes(ears, make_engine, Index)
     assert indexes.state() == "off"
     indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
@@ -73,8 +73,8 @@ async def test_each_folder_has_its_own(roots: list[Path]):
     assert indexes.state() == "off"
 
 
-async def test_files_that_an_index_has_taken_up_are_in_the_session_s_log(bench: Make, roots: list[Path]):
-    b, ears = bench(works_ahead=True), Ears()
+async def test_files_that_were_indexed_are_recorded_in_the_session_log(bench: Make, roots: list[Path]):
+    b, ears = bench(works_ahead=True), ReportListener()
     b.harness.workspace.set_roots(roots[:1])
     b.on_index(ears)
     events: list[Event] = []
@@ -96,16 +96,16 @@ async def test_files_that_an_index_has_taken_up_are_in_the_session_s_log(bench: 
     assert (events[-1].data["paths"], events[-1].data["files"]) == (1, 2)
 
 
-async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
-    indexes = FolderIndexes(Ears(), engine, Index)
+async def test_a_missing_folder_has_no_index(roots: list[Path]):
+    indexes = FolderIndexes(ReportListener(), make_engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
 
 
-async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
-    ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+async def test_a_damaged_index_is_rebuilt_and_answers_again(roots: list[Path]):
+    ears = ReportListener()
+    indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
     assert await read_names(indexes) == ["in_a"]
@@ -123,9 +123,9 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
     await indexes.aclose()
 
 
-async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
-    ears = Ears()
-    indexes = FolderIndexes(ears, engine, Index)
+async def test_changes_on_disk_are_followed_only_if_the_settings_say_so(roots: list[Path]):
+    ears = ReportListener()
+    indexes = FolderIndexes(ears, make_engine, Index)
     indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
     (roots[0] / "x.py").write_text("def later(): ...\n")
@@ -144,14 +144,14 @@ async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots
 
 
 @pytest.mark.parametrize("follow", [True, False])
-async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
+async def test_a_written_file_is_reported_if_changes_are_followed(
     roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
 ):
     told: list[tuple[str, list[str]]] = []
     monkeypatch.setattr(
         IndexKeeper, "report_changes", lambda self, paths: told.append((self._place.root.name, [*paths]))
     )
-    indexes = FolderIndexes(Ears(), engine, Index)
+    indexes = FolderIndexes(ReportListener(), make_engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)
     for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
@@ -161,26 +161,24 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     await indexes.aclose()
 
 
-async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
+async def test_an_index_is_made_only_with_trust_and_if_the_settings_allow_it(bench, roots: list[Path]):
     wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
     for eager, trusted, enabled in wanted:
-        config = settings(QUICK, index={"enabled": enabled})
+        config = make_settings(QUICK, index={"enabled": enabled})
         harness = bench(config=config, works_ahead=eager, is_trusted=trusted).harness
         harness.workspace.set_roots(roots[:1])
         harness.keep_indexes()
         assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
 
 
-async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
-    roots: list[Path], monkeypatch: pytest.MonkeyPatch
-):
-    """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
-    now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
+async def test_settings_that_arrive_too_early_are_applied_later(roots: list[Path], monkeypatch: pytest.MonkeyPatch):
+    """An engine that cannot embed is not asked for a while, and settings that change meanwhile are used later."""
+    now, ears, pooling, asked = [0.0], ReportListener(), ["Mean"], list[str]()
     monkeypatch.setattr("lsp_harness.harness.indexes.embedding_index.monotonic", lambda: now[0])
     monkeypatch.setattr(
         "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )
-    indexes = FolderIndexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
+    indexes = FolderIndexes(ears, make_engine, lambda: Index(embedding_pooling=pooling[0]))
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
 

@@ -17,11 +17,11 @@ from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import Script, settings
+from tests.harness.tools import Script, make_settings
 
 
-async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench: Make) -> None:
-    b = bench("3 * r", config=settings(completion={"enabled": False, "alternatives": 1}))
+async def test_completion_that_is_switched_off_answers_only_explicit_requests(bench: Make) -> None:
+    b = bench("3 * r", config=make_settings(completion={"enabled": False, "alternatives": 1}))
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.completions.complete(snapshot, src.cursor) == []
@@ -32,7 +32,7 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
 @pytest.mark.parametrize(
     "facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"no_infill": "that server has no fill-in-the-middle"}]
 )
-async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str, Any]) -> None:
+async def test_an_error_says_that_the_model_cannot_fill_in_the_middle(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
     b.engine.extra_props = facts
     src = b.open("def area(r):\n    return <|>\n")
@@ -42,19 +42,19 @@ async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str,
     assert b.engine.foreground_requests == []
 
 
-async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
+async def test_new_settings_are_used_from_the_next_request(bench: Make) -> None:
     b = bench("3 * r", "4 * r")
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
     await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.configure(settings(QUICK, completion={"max_tokens": 5}))
+    b.harness.configure(make_settings(QUICK, completion={"max_tokens": 5}))
     cursor = b.type(src, "0 + ", src.cursor)
     await b.harness.completions.complete(b.harness.snapshot(uri), cursor)
     made = [request.sampling.n_predict for request in b.engine.foreground_requests]
     assert made == [64, 5]
 
 
-async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) -> None:
+async def test_another_model_starts_another_engine_and_both_are_closed(bench: Make) -> None:
     b = bench()
     engines: list[Config] = []
     closed: list[Config] = []
@@ -71,7 +71,7 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     src = b.open("def area(r):\n    return <|>\n")
     uri = src.document.uri
     await b.harness.completions.complete(b.harness.snapshot(uri), src.cursor)
-    other = settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
+    other = make_settings(QUICK, model={"path": "other", "context_length": 4096, "n_gpu_layers": 0})
     b.harness.configure(other)
     [suggestion] = await b.harness.completions.complete(b.harness.snapshot(uri), b.type(src, "1 + ", src.cursor))
     assert suggestion.text == "4 * r"
@@ -80,7 +80,7 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     assert closed == [QUICK, other]
 
 
-async def test_another_embedding_model_is_another_engine_and_another_prefix_is_not(bench: Make) -> None:
+async def test_another_embedding_model_starts_another_engine_but_another_prefix_does_not(bench: Make) -> None:
     configs: list[Config] = []
 
     def make(config: Config) -> Script:
@@ -90,13 +90,13 @@ async def test_another_embedding_model_is_another_engine_and_another_prefix_is_n
     harness = Harness(QUICK, make)
     wanted = [{}, {"embedding_model": "other"}, {"embedding_pooling": "cls"}]
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
-        harness.configure(settings(QUICK, index=index))
+        harness.configure(make_settings(QUICK, index=index))
         await harness.services.engines.current.count([])
-    assert [config.index for config in configs] == [settings(QUICK, index=index).index for index in wanted]
+    assert [config.index for config in configs] == [make_settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
 
-async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) -> None:
+async def test_a_snapshot_has_its_name_in_the_workspace_and_does_not_change(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n", "src/a b.py")
     snapshot = b.harness.snapshot(src.document.uri)
@@ -127,7 +127,7 @@ async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:
     assert new is b.harness.documents.tree(b.harness.documents.get(uri).text)
 
 
-async def test_status_says_what_is_in_use(bench: Make) -> None:
+async def test_status_reports_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
     background = {"when": "yield", "why": None, "waiting": 0}
     rest = {"log": None, "unparsed": [], "background": background}
@@ -141,7 +141,7 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
     }
 
 
-async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff: Ruff) -> None:
+async def test_an_engine_that_fails_at_its_end_is_reported(tmp_path: Path, ruff: Ruff) -> None:
     b = Bench(tmp_path, Verifier(CheckTools(ruff)), QUICK, ["never used"])
     assert b.harness.services.engines.current.state == "off"
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
@@ -149,7 +149,9 @@ async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff
     await b.harness.aclose()
 
 
-async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_is_recorded_for_background_work(
+    bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
     b = bench()
     src = b.open("x = 1<|>\n")

@@ -20,15 +20,15 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCh
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.spoken import fenced, no_report
-from tests.harness.tools import Script, edits
-from tests.index.place import Indexed
+from tests.harness.spoken import fence_code, ignore_progress
+from tests.harness.tools import Script, make_edit_settings
+from tests.index.place import IndexedFolder
 
 AREA = "def area(r):\n    return \n"
 
 
 class RejectingCheck(DocumentCheck):
-    """Rejects every edit."""
+    """A check that rejects every edit."""
 
     name = "reject"
     title = "rejected"
@@ -40,7 +40,7 @@ class RejectingCheck(DocumentCheck):
 
 
 class CountingLinter(Ruff):
-    """Counts the texts that it checks, and finds nothing."""
+    """A linter that counts the texts that it checks and finds no problem."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,15 +52,19 @@ class CountingLinter(Ruff):
 
 
 async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_arguments(tmp_path: Path):
-    engine, linter, timers = Script(fenced("def area(r):\n    return 4 * r"), "3 * r"), CountingLinter(), list[float]()
+    engine, linter, timers = (
+        Script(fence_code("def area(r):\n    return 4 * r"), "3 * r"),
+        CountingLinter(),
+        list[float](),
+    )
 
     def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
         return [RejectingCheck()]
 
     files = {"tax.py": "def area_with_tax(price):\n    return price * 1.2\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         harness = Harness(
-            edits(1),
+            make_edit_settings(1),
             lambda config: engine,
             Workspace([tmp_path]),
             index=ReadyIndex(indexed.query),
@@ -73,7 +77,7 @@ async def test_an_engine_an_index_a_linter_a_check_and_a_clock_are_constructor_a
 
         await harness.fixes.diagnose(snapshot)
         with pytest.raises(NoAnswer):
-            await harness.edits.instruct(snapshot, Span(4, 4), "add the tax of area_with_tax", no_report)
+            await harness.edits.instruct(snapshot, Span(4, 4), "add the tax of area_with_tax", ignore_progress)
 
         assert linter.checked_texts
         assert "area_with_tax(price)" in engine.prompt(0)

@@ -1,4 +1,4 @@
-"""Files that are kept from the model: by their name, or by an ignore file."""
+"""Tests of files that are private by their name or by an ignore file."""
 
 import asyncio
 
@@ -10,8 +10,8 @@ from lsp_harness.events.session_events import InvocationReceived
 from lsp_harness.kernel.results import FixOffer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from tests.harness.bench import AREA, Make, fixed
-from tests.harness.tools import checked, turn_context
+from tests.harness.bench import AREA, Make, propose_fix
+from tests.harness.tools import read_checked_log, turn_context
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
@@ -33,7 +33,7 @@ UNUSED = """
         (".env", {}, "a file for secrets, by its name"),
     ],
 )
-async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
+async def test_no_text_of_a_private_file_reaches_the_model_or_the_log(
     bench: Make, name: str, rules: dict[str, str], why: str
 ) -> None:
     b = bench(works_ahead=True)
@@ -50,7 +50,7 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     offers = await b.harness.fixes.offer(snapshot, src.findings)
     assert [offer for offer in offers if offer.source == "model"] == []
     with pytest.raises(NoAnswer, match=why):
-        await fixed(b, src)
+        await propose_fix(b, src)
     assert b.engine.foreground_requests == b.engine.background_requests == []
     assert b.engine.counted == []
     assert not b.harness.services.session.log.path.exists()
@@ -62,7 +62,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     heard: list[str] = []
     b.harness.services.session.log.listeners.append(lambda event: heard.append(event.type))
     src = b.open(UNUSED)
-    proposal = await fixed(b, src, FixOffer("", "linter", src.finding))
+    proposal = await propose_fix(b, src, FixOffer("", "linter", src.finding))
     assert proposal.summary.startswith("the linter's own fix")
     # and what is held against it afterwards is not there either
     b.type(src, "def (\n", 0)
@@ -74,7 +74,7 @@ async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: M
     assert not b.harness.services.session.log.path.exists()
 
 
-async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Make) -> None:
+async def test_a_file_that_is_no_longer_ignored_is_sent_to_the_model(bench: Make) -> None:
     b = bench("3 * r")
     rules = b.folder / ".gitignore"
     rules.write_text("a.py\n")
@@ -85,7 +85,7 @@ async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Mak
     assert [suggestion.text for suggestion in await b.harness.completions.complete(snapshot, src.cursor)] == ["3 * r"]
 
 
-async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -> None:
+async def test_the_rules_of_a_folder_that_joins_the_workspace_are_used(bench: Make) -> None:
     b = bench("3 * r")
     src = b.open("def area(r):\n    return <|>\n", "sub/a.py")
     (b.folder / ".lspharnessignore").write_text("sub/\n")
@@ -110,7 +110,7 @@ PRIVATE = "def greet_secretly(name, cart):\n    amount = cart.secretly(name)\n  
 
 
 @pytest.mark.parametrize("form", OTHER_URIS)
-async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(bench: Make, form: str) -> None:
+async def test_no_text_of_a_private_file_is_in_a_prompt_under_any_uri(bench: Make, form: str) -> None:
     b = bench("0", works_ahead=True)
     (b.folder / ".gitignore").write_text("/private/\n")
     (b.folder / "private").mkdir()
@@ -155,8 +155,8 @@ async def test_code_of_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make
     assert turn_context(b, snapshot).session_lines == ()
 
 
-async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
+async def test_a_file_that_is_not_private_is_logged(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
-    await fixed(b, src, FixOffer("", "linter", src.finding))
-    assert checked(b.harness.services.session.log.path)
+    await propose_fix(b, src, FixOffer("", "linter", src.finding))
+    assert read_checked_log(b.harness.services.session.log.path)

@@ -1,4 +1,4 @@
-"""A workspace folder and its files by different names: both mean what is on disk."""
+"""Tests of a workspace folder and its files under different names."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,7 +19,7 @@ Start = Callable[[str], Awaitable[Bench]]
 
 @pytest.fixture
 async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Start]:
-    """A harness whose workspace folder `real`, to which `link` leads, is open by one of these names, and indexed."""
+    """Return a function that opens and indexes the folder `real` under its own name or as `link`."""
     benches: list[Bench] = []
 
     async def start(opened: str) -> Bench:
@@ -32,7 +32,7 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
         b.harness.workspace.set_roots([b.folder / opened])
         benches.append(b)
         b.harness.keep_indexes()
-        await indexed(b)
+        await wait_for_index_runs(b)
         return b
 
     yield start
@@ -40,8 +40,8 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
         await b.harness.services.index.folder_indexes.aclose()
 
 
-async def indexed(b: Bench, times: int = 1) -> None:
-    """Until the index was ready so many times."""
+async def wait_for_index_runs(b: Bench, times: int = 1) -> None:
+    """Wait until the index was ready this number of times."""
     ready = asyncio.Event()
     [folder] = b.harness.services.index.folder_indexes.folders
     b.on_index(lambda root, said: ready.set())
@@ -50,13 +50,13 @@ async def indexed(b: Bench, times: int = 1) -> None:
         await ready.wait()
 
 
-def uri(b: Bench, name: str) -> str:
+def uri_of(b: Bench, name: str) -> str:
     return (b.folder / name).as_uri()
 
 
 @pytest.mark.parametrize("opened", ["real", "link"])
 @pytest.mark.parametrize("named", ["real", "link", "link/app/..", "real/x/.."])
-async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open(start: Start, opened: str, named: str):
+async def test_a_file_finds_the_other_files_under_any_name_of_the_folder(start: Start, opened: str, named: str):
     b = await start(opened)
     main = f"file://{b.folder}/{named}/app/main.py"
     b.harness.open(Document.from_text(main, MAIN, language="python", version=1))
@@ -66,9 +66,9 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
 
     [definition] = await b.harness.symbols.definition(snapshot, MAIN.index("Till"))
     # under the name that the folder is open by
-    assert (definition.uri, definition.line) == (uri(b, f"{opened}/app/till.py"), 0)
+    assert (definition.uri, definition.line) == (uri_of(b, f"{opened}/app/till.py"), 0)
     [symbol] = await b.harness.symbols.search("Till")
-    assert symbol.uri == uri(b, f"{opened}/app/till.py")
+    assert symbol.uri == uri_of(b, f"{opened}/app/till.py")
 
     # what is open has the name that the client gave it, to the byte
     till = f"FILE://{b.folder}/{named}/app/%74ill.py"
@@ -88,30 +88,30 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
 
 @pytest.mark.parametrize("opened", ["real", "link"])
 @pytest.mark.parametrize("named", ["real", "link"])
-async def test_a_file_that_is_written_by_whatever_name_is_read_again(
+async def test_a_written_file_is_read_again_under_any_of_its_names(
     start: Start, monkeypatch: pytest.MonkeyPatch, opened: str, named: str
 ):
     b = await start(opened)
     told: list[str] = []
     [folder] = b.harness.services.index.folder_indexes.folders
     monkeypatch.setattr(folder, "report_change", told.append)
-    b.harness.record_save(uri(b, f"{named}/app/till.py"))
-    b.harness.record_save(uri(b, f"{named}/gone.py"))
-    b.harness.record_save(uri(b, "elsewhere.py"))
+    b.harness.record_save(uri_of(b, f"{named}/app/till.py"))
+    b.harness.record_save(uri_of(b, f"{named}/gone.py"))
+    b.harness.record_save(uri_of(b, "elsewhere.py"))
     assert told == ["app/till.py", "gone.py"]
 
 
 async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
     b = await start("link")
-    main = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/app/main.py"), MAIN, language="python"))
+    main = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/app/main.py"), MAIN, language="python"))
     assert await b.harness.symbols.definition(main, MAIN.index("Till"))
     (b.folder / ".git" / "info").mkdir(parents=True)
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
         (b.folder / name).write_text(rules)
         [folder] = b.harness.services.index.folder_indexes.folders
         updates = folder.update_count
-        b.harness.record_save(uri(b, name))
-        await indexed(b, updates + 1)
+        b.harness.record_save(uri_of(b, name))
+        await wait_for_index_runs(b, updates + 1)
         assert bool(await b.harness.symbols.search("Till")) is not bool(rules)
 
 
@@ -121,11 +121,11 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     (b.folder / "real" / "tests" / "test_a.py").touch()
     (b.folder / "link").symlink_to("real")
     b.harness.workspace.set_roots([b.folder / "link"])
-    snapshot = b.harness.workspace.snapshot(Document.from_text(uri(b, "real/a.py"), ""))
+    snapshot = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
     file = find_test_file(snapshot.root, snapshot.file)
     assert file == b.folder / "link/tests/test_a.py"
-    opened = Document.from_text(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
+    opened = Document.from_text(uri_of(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)
     assert open_test_file(b.harness.documents, file) == (opened, False)

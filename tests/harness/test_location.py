@@ -1,4 +1,4 @@
-"""Code that is found by what is to be done to it, and edited there; the engine is a script."""
+"""Tests of instructions without a place: their code is found and edited. The engine is a script."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,8 +17,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from tests.harness.bench import Bench, Make
-from tests.harness.spoken import fenced, no_report
-from tests.harness.tools import settings
+from tests.harness.spoken import fence_code, ignore_progress
+from tests.harness.tools import make_settings
 
 pytestmark = pytest.mark.process
 
@@ -30,11 +30,11 @@ Staying = Callable[..., Awaitable[Bench]]
 
 
 @pytest.fixture
-def staying(bench: Make) -> Staying:
-    """A harness that stays, over a folder that is indexed."""
+def make_staying_bench(bench: Make) -> Staying:
+    """Return a function that makes a harness for a front end that stays, over an indexed folder."""
 
     async def make(*replies: Any, **sections: Any) -> Bench:
-        b, ready = bench(*replies, config=settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()
+        b, ready = bench(*replies, config=make_settings(**{**ONE, **sections}), works_ahead=True), asyncio.Event()
         b.folder /= "ws"
         b.folder.mkdir()
         (b.folder / "shop.py").write_text(SHOP)
@@ -49,13 +49,13 @@ def staying(bench: Make) -> Staying:
 
 
 async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     # vectors that are made in the background would bring the other function into the prompt, if they are made in time
     monkeypatch.setattr(Engines, "is_own", False)
-    b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
+    b = await make_staying_bench(fence_code("def tax_of(price):\n    return -(-price // 5)"))
 
-    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, ""), ignore_progress)
 
     assert document_edit.document.uri == (b.folder / "shop.py").as_uri()
     assert decode(apply(document_edit.document.data, document_edit.proposal.edits)) == SHOP.replace(
@@ -65,31 +65,31 @@ async def test_the_code_of_an_instruction_is_found_and_edited_without_a_place(
     assert "def total" not in b.engine.prompt(0)
 
 
-async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
-    b = await staying()
+async def test_output_of_a_tool_about_other_code_is_refused(make_staying_bench: Staying):
+    b = await make_staying_bench()
     with pytest.raises(UsageError, match=r"the output reports nothing in shop\.py"):
         await b.harness.tasks.instruct(
-            LocationRequest(TASK, ""), no_report, "other.py:1:1: F401 `os` imported but unused"
+            LocationRequest(TASK, ""), ignore_progress, "other.py:1:1: F401 `os` imported but unused"
         )
     assert not b.engine.foreground_requests
 
 
-async def test_an_open_text_is_edited_as_it_is(staying: Staying):
-    b = await staying(fenced("def tax_of(price):\n    return 1"))
+async def test_the_unsaved_text_is_edited(make_staying_bench: Staying):
+    b = await make_staying_bench(fence_code("def tax_of(price):\n    return 1"))
     document = Document.from_text(
         (b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3
     )
     b.harness.open(document)
 
-    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), no_report)
+    document_edit, location = await b.harness.tasks.instruct(LocationRequest(TASK, document.uri), ignore_progress)
 
     assert document_edit.document == document
     assert location.ranking.best.place == "shop.py:8-9"
     assert decode(apply(document.data, document_edit.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
 
 
-async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
-    b = await staying("1", locate={"ranking": "model"})
+async def test_the_model_chooses_the_place_if_the_settings_say_so(make_staying_bench: Staying):
+    b = await make_staying_bench("1", locate={"ranking": "model"})
 
     location = await b.harness.tasks.locate(LocationRequest("let the tax round up"))
 
@@ -100,8 +100,8 @@ async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
     assert (named.ranking.best.symbol, named.ranking.chooser, named.ranking.doubt) == ("tax_of", "index", "")
 
 
-async def test_code_that_is_kept_from_the_model_is_not_found(staying: Staying):
-    b = await staying()
+async def test_private_code_is_not_found(make_staying_bench: Staying):
+    b = await make_staying_bench()
     (b.folder / ".lspharnessignore").write_text("shop.py\n")
 
     location = await b.harness.tasks.locate(LocationRequest(TASK))
@@ -109,11 +109,11 @@ async def test_code_that_is_kept_from_the_model_is_not_found(staying: Staying):
     assert {candidate.path for candidate in location.ranking.candidates} == {"notes.md"}
 
 
-async def test_the_meaning_of_a_task_is_found_where_there_are_vectors(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
+async def test_a_task_is_located_by_its_meaning_if_there_are_vectors(
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
 ):
     """The scripted engine finds two texts similar if they share words."""
-    b = await staying()
+    b = await make_staying_bench()
     recipe = EmbeddingRecipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(Engines, "is_own", True)
@@ -133,10 +133,10 @@ async def test_the_meaning_of_a_task_is_found_where_there_are_vectors(
     assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
 
 
-async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
-    staying: Staying, monkeypatch: pytest.MonkeyPatch
+async def test_while_the_index_is_made_the_error_gives_that_reason(
+    make_staying_bench: Staying, monkeypatch: pytest.MonkeyPatch
 ):
-    b = await staying()
+    b = await make_staying_bench()
     monkeypatch.setattr("lsp_harness.index.index_query.is_complete", lambda reader: False)
 
     with pytest.raises(NoAnswer, match="the index of ws is still being made"):

@@ -91,7 +91,7 @@ QUERIES = {
 
 @pytest.fixture
 def config(home: Path, tiny_model: Path) -> Config:
-    """The real encoder beside a model that only has to be there."""
+    """Return settings with the real encoder, and a language model that only has to exist."""
     return Config(
         model=ModelSettings(path=str(tiny_model)), index=Index(embedding_model=str(pull(card("all-minilm-l6-v2")).path))
     )
@@ -122,7 +122,7 @@ async def search(folder: FolderIndex, config: Config, query: str) -> list[dict[s
     return json.loads(out)
 
 
-async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: FolderIndex, config: Config):
+async def test_code_is_found_by_words_that_it_does_not_contain(folder: FolderIndex, config: Config):
     engine, how = EngineClient(config), make_recipe(config.index)
     embedding_index = EmbeddingIndex(folder, lambda: engine, lambda: how)
     embedding_index.request_update()

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.process
 NAME = "qwen2.5-coder-0.5b-instruct"
 
 
-def says(*lines: str, then: str = "") -> list[str]:
-    """A process that prints these lines."""
+def make_printing_command(*lines: str, then: str = "") -> list[str]:
+    """Return the command of a process that prints these lines."""
     return [sys.executable, "-c", "\n".join([*(f"print({line!r}, flush=True)" for line in lines), then])]
 
 
@@ -28,7 +28,7 @@ async def test_output_of_the_download_becomes_progress_and_the_result():
     answer = await download_model(
         NAME,
         progresses.append,
-        says(
+        make_printing_command(
             '{"note": "from the hub"}',
             '{"step": "downloading"}',
             '{"done": 1048576, "total": 4194304}',
@@ -46,22 +46,24 @@ async def test_output_of_the_download_becomes_progress_and_the_result():
     ]
 
 
-async def test_a_failed_download_is_told():
+async def test_a_failed_download_is_reported():
     with pytest.raises(PullFailed, match="no source served it"):
-        await download_model(NAME, lambda progress: None, says('{"error": "no source served it"}'))
+        await download_model(NAME, lambda progress: None, make_printing_command('{"error": "no source served it"}'))
     with pytest.raises(PullFailed, match="without a result"):
-        await download_model(NAME, lambda progress: None, says())
+        await download_model(NAME, lambda progress: None, make_printing_command())
     with pytest.raises(UnknownModel):
         await download_model("--help", lambda progress: None)
 
 
-async def test_cancelled_it_leaves_no_process_behind():
-    """Not even the one that the process has started, as pip is."""
+async def test_a_cancelled_download_leaves_no_process():
+    """The program that the download has started, as pip is, ends too."""
     pids: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
     tells = "; print('{\"step\": \"' + str(p.pid) + '\"}', flush=True); p.wait()"
 
-    work = asyncio.create_task(download_model(NAME, lambda p: pids.set_result(p.message), says(then=waits + tells)))
+    work = asyncio.create_task(
+        download_model(NAME, lambda p: pids.set_result(p.message), make_printing_command(then=waits + tells))
+    )
     child = psutil.Process(int(await pids))
     work.cancel()
 
@@ -71,8 +73,10 @@ async def test_cancelled_it_leaves_no_process_behind():
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE or child.wait(5) is None
 
 
-async def test_the_command_line_speaks_that_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A real process: a model whose bytes nobody could check is refused."""
+async def test_the_command_line_reports_a_failed_download_to_the_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A real process refuses a model whose bytes it could not check."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
 
     with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):

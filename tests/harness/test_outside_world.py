@@ -1,4 +1,4 @@
-"""Verdicts and errors that follow the files outside of the editor, and an index that is still being made."""
+"""Tests of verdicts and errors that follow files outside of the editor, and of an incomplete index."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,15 +19,15 @@ from lsp_harness.verify.checks import SuiteCheck
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.test_prepared_fixes import ManualClock
+from tests.harness.tools import make_settings
 from tests.support.verification import wait_until_verified
 
-ON_SAVE = settings(QUICK, verification={"on_save": True, "debounce_ms": 0, "on_open": False})
+ON_SAVE = make_settings(QUICK, verification={"on_save": True, "debounce_ms": 0, "on_open": False})
 
 
-class Suites:
-    """Tests that expect the number in `expected.txt` on disk, as soon as the index knows which they are."""
+class ExpectedNumberSuites:
+    """Tests that expect the number in `expected.txt` on disk, once the index knows them."""
 
     def __init__(self, folder: Path) -> None:
         self._expected = folder / "expected.txt"
@@ -53,11 +53,11 @@ class Suites:
 
 
 class Desk:
-    """A harness whose only check is that of the tests."""
+    """A harness with only the check by tests."""
 
     def __init__(self, bench: Make, folder: Path) -> None:
         (folder / "expected.txt").write_text("3")
-        self.folder, self.suites = folder, Suites(folder)
+        self.folder, self.suites = folder, ExpectedNumberSuites(folder)
         suites: Any = self.suites
 
         def create_checks(settings: Verification, context: CheckContext) -> list[Check]:
@@ -84,7 +84,7 @@ class Desk:
         self.b.harness.events.publish(IndexReported(self.folder, {"state": "ready"}))
 
 
-async def test_a_failed_test_goes_away_when_the_test_is_changed(bench: Make, tmp_path: Path) -> None:
+async def test_a_failed_test_is_cleared_when_the_test_is_changed(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("3", "4")
     await wait_until_verified()
@@ -96,7 +96,7 @@ async def test_a_failed_test_goes_away_when_the_test_is_changed(bench: Make, tmp
     assert desk.b.published[-1] == (2, [])
 
 
-async def test_a_save_without_a_change_looks_at_what_nobody_watched(bench: Make, tmp_path: Path) -> None:
+async def test_a_save_without_a_change_checks_unwatched_files(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("3", "4")
     await wait_until_verified()
@@ -106,7 +106,7 @@ async def test_a_save_without_a_change_looks_at_what_nobody_watched(bench: Make,
     assert desk.lens == "verified ✓ 1 check"
 
 
-async def test_a_verdict_says_what_changed_after_it_and_a_save_makes_a_new_one(bench: Make, tmp_path: Path) -> None:
+async def test_a_verdict_names_later_changes_and_a_save_makes_a_new_verdict(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     desk.save("a = 3", "b = 3")
     await wait_until_verified()
@@ -145,7 +145,7 @@ async def test_a_text_that_was_not_tested_is_no_base_line(bench: Make, tmp_path:
     assert desk.suites.runs == ["a = 3\n"]
 
 
-async def test_a_text_whose_tests_fail_is_no_base_line(bench: Make, tmp_path: Path) -> None:
+async def test_a_text_with_failing_tests_is_no_base_line(bench: Make, tmp_path: Path) -> None:
     desk = Desk(bench, tmp_path)
     (tmp_path / "expected.txt").write_text("5")
     desk.save("3", "4")
@@ -157,7 +157,7 @@ async def test_a_text_whose_tests_fail_is_no_base_line(bench: Make, tmp_path: Pa
 
 
 # -- the index
-class Query:
+class SlowQuery:
     """An index that becomes complete after some questions."""
 
     def __init__(self, gaps: int) -> None:
@@ -172,9 +172,9 @@ class Query:
 
 
 @pytest.mark.parametrize(("gaps", "reason"), [(0, ""), (1, BEING_MADE)])
-async def test_an_index_of_a_part_of_the_folder_is_not_asked_for_tests(bench: Make, gaps: int, reason: str) -> None:
+async def test_an_incomplete_index_is_not_used_to_find_tests(bench: Make, gaps: int, reason: str) -> None:
     b = bench(config=ON_SAVE)
-    query: Any = Query(gaps)
+    query: Any = SlowQuery(gaps)
     index = b.harness.services.index
     index.ready = type(index.ready)(query)
     if not reason:
@@ -185,20 +185,20 @@ async def test_an_index_of_a_part_of_the_folder_is_not_asked_for_tests(bench: Ma
     assert raised.value.is_temporary
 
 
-async def test_without_an_index_nobody_says_that_there_are_no_tests(bench: Make) -> None:
-    b = bench(config=settings(ON_SAVE, index={"enabled": False}))
+async def test_without_an_index_the_reason_is_not_that_there_are_no_tests(bench: Make) -> None:
+    b = bench(config=make_settings(ON_SAVE, index={"enabled": False}))
     with pytest.raises(IndexIncomplete, match="the settings switch the index off") as raised:
         await b.harness.services._find_affected_tests(b.folder, "a.py")
     assert not raised.value.is_temporary
 
 
 # -- errors in open documents
-class Opened:
-    """A client that stays, and what it learns of errors in the documents that it has open."""
+class OpeningClient:
+    """A client that stays, and the errors that it gets for its open documents."""
 
     def __init__(self, bench: Make, **verification: Any) -> None:
-        self.hand = Hand()
-        config = settings(QUICK, verification=verification)
+        self.hand = ManualClock()
+        config = make_settings(QUICK, verification=verification)
         verifier = Verifier(CheckTools(Ruff()))
         self.b: Bench = bench(config=config, clock=self.hand.clock, works_ahead=True, verifier=verifier)
         self.told = 0
@@ -219,7 +219,7 @@ class Opened:
 
 
 async def test_errors_are_shown_when_a_file_is_opened_and_style_is_not(bench: Make) -> None:
-    opened = Opened(bench)
+    opened = OpeningClient(bench)
     assert await opened.open("import os\nDatabase = 1\nprint(Databse)\n") == ["F821"]
     text = opened.b.harness.documents.get(opened.uri).text
     at = text.data.index(b"Databse")
@@ -237,16 +237,18 @@ async def test_errors_are_shown_when_a_file_is_opened_and_style_is_not(bench: Ma
         ("a.c", "FOO(\n", []),
     ],
 )
-async def test_the_errors_of_each_language(bench: Make, name: str, text: str, codes: list[str]) -> None:
-    assert await Opened(bench).open(text, name) == codes
+async def test_an_opened_file_shows_the_errors_of_its_language(
+    bench: Make, name: str, text: str, codes: list[str]
+) -> None:
+    assert await OpeningClient(bench).open(text, name) == codes
 
 
-async def test_the_setting_turns_them_off(bench: Make) -> None:
-    assert await Opened(bench, on_open=False).open("print(Databse)\n") == []
+async def test_the_setting_switches_the_errors_of_opened_files_off(bench: Make) -> None:
+    assert await OpeningClient(bench, on_open=False).open("print(Databse)\n") == []
 
 
-async def test_another_server_that_reports_the_same_is_enough(bench: Make) -> None:
-    opened = Opened(bench)
+async def test_an_error_that_another_server_reports_is_not_shown_twice(bench: Make) -> None:
+    opened = OpeningClient(bench)
     assert await opened.open("print(Databse)\n") == ["F821"]
     document = opened.b.harness.documents.get(opened.uri).text
     at = document.data.index(b"Databse")

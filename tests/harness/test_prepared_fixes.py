@@ -18,17 +18,17 @@ from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.ruff_linter import Ruff
 from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
-ALWAYS = settings(QUICK, background={"when": "always", "prepare_fixes": 1500})
-BY_REPAIR = settings(ALWAYS, generation={"repairs": True})
-BY_MODEL = settings(ALWAYS, generation={"candidates": 1, "max_retries": 0})
+ALWAYS = make_settings(QUICK, background={"when": "always", "prepare_fixes": 1500})
+BY_REPAIR = make_settings(ALWAYS, generation={"repairs": True})
+BY_MODEL = make_settings(ALWAYS, generation={"candidates": 1, "max_retries": 0})
 FIXED = "def area(r):\n    width = r\n    return 3 * width ** 2\n"
 
 
-class Hand:
-    """A clock whose hand a test moves. Timers are called in their order."""
+class ManualClock:
+    """A clock that the test moves. Timers are called in their order."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -46,11 +46,11 @@ class Hand:
             call()
 
 
-class Table:
-    """A harness of a client that stays, its clock, and a document with a diagnostic in which the user is."""
+class PreparedFixBench:
+    """A harness of a client that stays, its clock, and an open document with a diagnostic."""
 
     def __init__(self, bench: Make, *replies: Any, config: Config = BY_REPAIR, **options: Any) -> None:
-        self.hand = Hand()
+        self.hand = ManualClock()
         self.b: Bench = bench(*replies, config=config, clock=self.hand.clock, works_ahead=True, **options)
         self.src: markup.Source = self.b.open(AREA)
         self.b.harness.documents.focused_uri = self.src.document.uri
@@ -86,8 +86,8 @@ class Table:
             self.b.harness.change(self.src.document.uri, edit, self.snapshot().document.version + 1)
 
 
-async def test_a_fix_is_ready_when_its_diagnostic_has_stood_for_a_moment(bench: Make) -> None:
-    table = Table(bench)
+async def test_a_fix_is_prepared_shortly_after_its_diagnostic(bench: Make) -> None:
+    table = PreparedFixBench(bench)
     table.report()
     assert await table.wait(1.4) is None
     fix = await table.wait(0.2)
@@ -106,7 +106,7 @@ async def test_a_fix_is_ready_when_its_diagnostic_has_stood_for_a_moment(bench: 
 async def test_the_next_fix_of_a_diagnostic_is_prepared_if_the_first_one_does_not_pass(
     bench: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = Table(bench)
+    table = PreparedFixBench(bench)
     compute, tried = table.prepared._compute, list[str]()
 
     async def find_offers(snapshot: Snapshot, findings: Sequence[Finding]) -> list[FixOffer]:
@@ -134,7 +134,7 @@ async def test_the_next_fix_of_a_diagnostic_is_prepared_if_the_first_one_does_no
 
 
 async def test_a_diagnostic_of_our_own_checks_needs_no_report(bench: Make) -> None:
-    table = Table(bench)
+    table = PreparedFixBench(bench)
     table.b.harness.close(table.src.document.uri)
     src = table.b.open("def area(radius):\n    return 3\n", "b.py")
     uri = src.document.uri
@@ -150,8 +150,8 @@ async def test_a_diagnostic_of_our_own_checks_needs_no_report(bench: Make) -> No
     assert table.prepared.find(text, finding).proposal.changes.main.after.text.endswith("return radius\n")
 
 
-async def test_any_edit_drops_what_was_ready(bench: Make) -> None:
-    table = Table(bench)
+async def test_each_edit_drops_the_prepared_fix(bench: Make) -> None:
+    table = PreparedFixBench(bench)
     table.report()
     fix = await table.wait()
     table.b.type(table.src, "# more\n", 0)
@@ -165,7 +165,7 @@ async def test_any_edit_drops_what_was_ready(bench: Make) -> None:
 
 
 async def test_work_that_an_edit_overtakes_is_cancelled(bench: Make) -> None:
-    table = Table(bench, {"hang": True, "background": True}, config=BY_MODEL)
+    table = PreparedFixBench(bench, {"hang": True, "background": True}, config=BY_MODEL)
     await table.start_engine()
     table.report()
     table.hand.move(2)
@@ -176,8 +176,8 @@ async def test_work_that_an_edit_overtakes_is_cancelled(bench: Make) -> None:
     assert table.counts == {}
 
 
-async def test_the_model_is_asked_in_the_background_and_its_tokens_count(bench: Make) -> None:
-    table = Table(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
+async def test_a_prepared_fix_uses_background_requests_and_its_tokens_count(bench: Make) -> None:
+    table = PreparedFixBench(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
     await table.start_engine()
     table.report()
     fix = await table.wait()
@@ -194,7 +194,7 @@ async def test_the_model_is_asked_in_the_background_and_its_tokens_count(bench: 
 
 async def test_no_more_tokens_are_used_than_the_settings_allow_in_a_minute(bench: Make) -> None:
     reply = {"text": "no", "background": True}
-    table = Table(bench, reply, reply, config=settings(BY_MODEL, background={"fix_tokens": 3}))
+    table = PreparedFixBench(bench, reply, reply, config=make_settings(BY_MODEL, background={"fix_tokens": 3}))
     await table.start_engine()
     for seconds, requests in ((2, 1), (2, 1), (60, 2)):
         table.b.type(table.src, "\n", table.snapshot().document.data.index(b"def"))
@@ -206,12 +206,12 @@ async def test_no_more_tokens_are_used_than_the_settings_allow_in_a_minute(bench
 
 
 @pytest.mark.parametrize("reason", ["off", "never", "untrusted", "private", "other document", "leaves"])
-async def test_nothing_is_prepared_where_nobody_wants_it(bench: Make, reason: str) -> None:
+async def test_no_fix_is_prepared_if_the_settings_or_the_file_forbid_it(bench: Make, reason: str) -> None:
     config = {
-        "off": settings(BY_REPAIR, background={"prepare_fixes": 0}),
-        "never": settings(BY_REPAIR, background={"when": "never"}),
+        "off": make_settings(BY_REPAIR, background={"prepare_fixes": 0}),
+        "never": make_settings(BY_REPAIR, background={"when": "never"}),
     }.get(reason, BY_REPAIR)
-    table = Table(bench, config=config, is_trusted=reason != "untrusted")
+    table = PreparedFixBench(bench, config=config, is_trusted=reason != "untrusted")
     if reason == "private":
         (table.b.folder / ".gitignore").write_text("a.py\n")
     if reason == "other document":
@@ -226,17 +226,17 @@ async def test_nothing_is_prepared_where_nobody_wants_it(bench: Make, reason: st
 
 
 async def test_a_model_that_is_not_idle_or_not_started_is_not_asked(bench: Make) -> None:
-    table = Table(bench, config=BY_MODEL)
+    table = PreparedFixBench(bench, config=BY_MODEL)
     table.report()
     assert await table.wait() is None
     assert table.b.engine.background_requests == []
     assert table.b.engine.props_count == 0
 
 
-async def test_a_fix_whose_engine_became_busy_is_prepared_when_it_is_idle(
+async def test_a_fix_that_waits_for_a_busy_engine_is_prepared_later(
     bench: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = Table(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
+    table = PreparedFixBench(bench, {"text": GOOD, "background": True}, config=BY_MODEL)
     await table.start_engine()
     engine, background = table.b.harness.services.engines.current, table.b.harness.services.background
     table.report()
@@ -252,8 +252,8 @@ async def test_a_fix_whose_engine_became_busy_is_prepared_when_it_is_idle(
     assert fix.proposal.is_by_model
 
 
-async def test_a_user_who_asks_does_not_wait_for_the_background(bench: Make) -> None:
-    table = Table(bench, {"hang": True, "background": True}, GOOD, config=BY_MODEL)
+async def test_a_request_of_the_user_does_not_wait_for_background_work(bench: Make) -> None:
+    table = PreparedFixBench(bench, {"hang": True, "background": True}, GOOD, config=BY_MODEL)
     await table.start_engine()
     table.report()
     table.hand.move(2)
@@ -264,9 +264,9 @@ async def test_a_user_who_asks_does_not_wait_for_the_background(bench: Make) -> 
     assert table.counts == {"offered": 1}
 
 
-async def test_work_that_gave_way_to_the_user_begins_again(bench: Make) -> None:
+async def test_work_that_a_request_of_the_user_interrupted_begins_again(bench: Make) -> None:
     hanging = {"hang": True, "background": True}
-    table = Table(bench, hanging, GOOD, {"text": GOOD, "background": True}, config=BY_MODEL)
+    table = PreparedFixBench(bench, hanging, GOOD, {"text": GOOD, "background": True}, config=BY_MODEL)
     await table.start_engine()
     table.report()
     table.hand.move(2)
@@ -278,8 +278,8 @@ async def test_work_that_gave_way_to_the_user_begins_again(bench: Make) -> None:
 
 
 @pytest.mark.parametrize("check", ["tests", "types", ""])
-async def test_a_change_of_another_file_drops_a_fix_whose_checks_read_it(bench: Make, check: str) -> None:
-    table = Table(bench)
+async def test_a_change_of_another_file_drops_a_fix_that_depends_on_it(bench: Make, check: str) -> None:
+    table = PreparedFixBench(bench)
     other = table.b.open(AREA, "other.py")
     table.report()
     fix = await table.wait()
@@ -295,17 +295,17 @@ async def test_a_change_of_another_file_drops_a_fix_whose_checks_read_it(bench: 
     assert await table.wait()
 
 
-async def test_other_settings_drop_what_was_ready(bench: Make) -> None:
-    table = Table(bench)
+async def test_a_change_of_the_settings_drops_prepared_fixes(bench: Make) -> None:
+    table = PreparedFixBench(bench)
     table.report()
     assert await table.wait()
-    table.b.harness.configure(settings(BY_REPAIR, edits={"confirm": "always"}))
+    table.b.harness.configure(make_settings(BY_REPAIR, edits={"confirm": "always"}))
     assert table.prepared.find(table.snapshot(), table.src.finding) is None
     assert table.counts == {"prepared": 1, "dropped": 1}
 
 
 async def test_an_edit_that_the_permissions_forbid_is_not_offered(bench: Make) -> None:
-    table = Table(bench, config=settings(BY_REPAIR, permissions={"mode": "deny"}))
+    table = PreparedFixBench(bench, config=make_settings(BY_REPAIR, permissions={"mode": "deny"}))
     table.report()
     assert await table.wait() is None
     assert table.counts == {}
@@ -314,8 +314,8 @@ async def test_an_edit_that_the_permissions_forbid_is_not_offered(bench: Make) -
 async def test_a_review_of_a_prepared_fix_is_work_of_the_background_too(bench: Make) -> None:
     replies = [{"text": text, "background": True} for text in (GOOD, "YES")]
     verifier = Verifier(CheckTools(Ruff(), reviewer=Reviewer(lambda: table.b.engine)))
-    config = settings(BY_MODEL, verification={"diff_review": "veto"})
-    table = Table(bench, *replies, config=config, verifier=verifier)
+    config = make_settings(BY_MODEL, verification={"diff_review": "veto"})
+    table = PreparedFixBench(bench, *replies, config=config, verifier=verifier)
     await table.start_engine()
     table.report()
     fix = await table.wait()

@@ -11,12 +11,12 @@ from lsp_harness.context.source_registry import COMPLETION_SOURCES, INSTRUCTION_
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.text.position import Span
 from tests.harness.bench import Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
 
 
-async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
+async def test_the_preview_shows_the_parts_of_the_prompt_of_a_completion(bench: Make):
     b = bench()
     preview = await b.harness.preview()
     src = b.open(TEXT)
@@ -45,7 +45,7 @@ async def test_the_names_that_are_made_likelier(bench: Make):
     assert "| | | names that are made more likely | 1 | side (needed below) |" in text
 
 
-async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
+async def test_the_preview_shows_the_parts_of_the_prompt_of_an_edit(bench: Make):
     b = bench()
     preview = await b.harness.preview()
     src = b.open(TEXT)
@@ -59,7 +59,7 @@ async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
         await preview.edit(snapshot, Span(12, 12), "use r")
 
 
-async def test_text_that_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench: Make):
+async def test_private_text_is_not_shown_in_the_preview(bench: Make):
     b = bench()
     preview = await b.harness.preview()
     src = b.open("KEY = <|>1\n", name=".env")
@@ -72,8 +72,8 @@ async def test_text_that_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(
         await untrusted.edit(b.harness.snapshot(src.document.uri), Span(0, 0), "change it")
 
 
-async def test_parts_that_the_context_has_no_room_for_are_said(bench: Make):
-    b = bench(config=settings(context={"related_budget": 0}))
+async def test_the_preview_names_the_parts_without_room(bench: Make):
+    b = bench(config=make_settings(context={"related_budget": 0}))
     preview = await b.harness.preview()
     src = b.open(TEXT)
     snapshot = b.harness.snapshot(src.document.uri)

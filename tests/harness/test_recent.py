@@ -16,7 +16,7 @@ async def request_prompt(b: Bench, name: str) -> str:
     return b.engine.prompt(-1)
 
 
-async def test_the_prompt_has_what_was_typed_in_another_file(bench: Make):
+async def test_the_prompt_has_text_that_was_typed_in_another_file(bench: Make):
     b = bench("0", "1", "2")
     cart = b.open(CART, name="cart.py")
     assert "convert" not in await request_prompt(b, "a.py")
@@ -27,7 +27,7 @@ async def test_the_prompt_has_what_was_typed_in_another_file(bench: Make):
     assert shown in await request_prompt(b, "c.py")
 
 
-async def test_the_prompt_has_nothing_of_a_file_that_is_kept_from_the_model(bench: Make):
+async def test_the_prompt_has_no_text_of_a_private_file(bench: Make):
     b = bench("0", "1")
     (b.folder / ".lspharnessignore").write_text("cart.py\n")
     await request_prompt(b, "a.py")

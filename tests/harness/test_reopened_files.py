@@ -16,7 +16,7 @@ from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.supervisor import end_engine
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.test_visited_files import Timer
+from tests.harness.test_visited_files import ManualClock
 from tests.support import markup
 from tests.support.markup import Source
 
@@ -41,7 +41,7 @@ class Session:
     """A session of a user: a harness, an engine of its own, and a time that the test moves on."""
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self.config, self.folder, self.timer = config, folder, Timer()
+        self.config, self.folder, self.timer = config, folder, ManualClock()
         self.harness = Harness(config, make_engine, Workspace([folder]), works_ahead=True, clock=self.timer.clock)
 
     def open(self, text: str, name: str) -> Source:
@@ -77,7 +77,7 @@ class Session:
 
 
 @asynccontextmanager
-async def session(config: Config, folder: Path) -> AsyncIterator[Session]:
+async def open_session(config: Config, folder: Path) -> AsyncIterator[Session]:
     """Begin a session. At its end the engine ends too, and writes its prompts to disk."""
     session = Session(config, folder)
     yield session
@@ -86,8 +86,8 @@ async def session(config: Config, folder: Path) -> AsyncIterator[Session]:
 
 
 async def work_on_hot_file(config: Config, folder: Path) -> int:
-    """Be the first session: rest in the hot file. Return the number of tokens that were evaluated."""
-    async with session(config, folder) as first:
+    """Work in the hot file as the first session does, and return the number of evaluated tokens."""
+    async with open_session(config, folder) as first:
         src = first.open(HOT, "hot.py")
         (folder / "hot.py").write_bytes(src.document.data)
         await first.warm(src, src.cursor)
@@ -97,11 +97,9 @@ async def work_on_hot_file(config: Config, folder: Path) -> int:
 
 
 @pytest.mark.timeout(240)
-async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
-    engine_config: Config, tmp_path: Path
-) -> None:
+async def test_the_prompt_of_a_hot_file_is_read_from_disk_at_its_opening(engine_config: Config, tmp_path: Path) -> None:
     before = await work_on_hot_file(engine_config, tmp_path)
-    async with session(engine_config, tmp_path) as second:
+    async with open_session(engine_config, tmp_path) as second:
         src = second.open(HOT, "hot.py")
         await second.warm(src)
         evaluated, reused = await second.count_tokens()
@@ -111,10 +109,10 @@ async def test_the_prompt_of_a_hot_file_comes_from_disk_when_it_is_opened(
 
 
 @pytest.mark.timeout(240)
-async def test_a_hot_file_is_ready_before_it_is_opened(engine_config: Config, tmp_path: Path) -> None:
+async def test_a_hot_file_is_prepared_before_it_is_opened(engine_config: Config, tmp_path: Path) -> None:
     without_disk = replace(engine_config, engine=replace(engine_config.engine, kv_disk_mb=0))
     before = await work_on_hot_file(without_disk, tmp_path)
-    async with session(without_disk, tmp_path) as second:
+    async with open_session(without_disk, tmp_path) as second:
         await second.warm(second.open(COLD, "cold.py"))
         await second.prepare_hot_files()
         prepared, _ = await second.count_tokens()

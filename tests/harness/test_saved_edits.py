@@ -17,15 +17,15 @@ from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.project_suites import create_suites
 from tests.support.verification import wait_until_verified
 
-ON_SAVE = settings(QUICK, verification={"on_save": True})
+ON_SAVE = make_settings(QUICK, verification={"on_save": True})
 
 
 class WordCheck(DocumentCheck):
-    """Fails a text with a word. It waits until it may answer."""
+    """A check that fails a text with a word. The test decides when it answers."""
 
     feedback_label = "WORD"
     criterion = "the word is not there"
@@ -48,8 +48,8 @@ class WordCheck(DocumentCheck):
         return Outcome(self.name, "failed", (finding,))
 
 
-class Steps:
-    """A harness with the checks `cheap` (the word `cheap`) and `tests` (the word `dear`)."""
+class SavedEditBench:
+    """A harness with the checks `cheap` (it fails the word `cheap`) and `tests` (it fails the word `dear`)."""
 
     def __init__(self, bench: Make, config: object = ON_SAVE) -> None:
         self.log: list[str] = []
@@ -81,8 +81,8 @@ class Steps:
         return lens.title if lens else None
 
 
-async def test_each_result_is_published_as_soon_as_it_is_known(bench: Make) -> None:
-    steps = Steps(bench)
+async def test_each_result_is_published_as_soon_as_its_check_ends(bench: Make) -> None:
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"cheap + dear")
@@ -111,7 +111,7 @@ async def test_each_result_is_published_as_soon_as_it_is_known(bench: Make) -> N
 
 
 async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     permit = steps.b.harness.services.background
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
@@ -125,8 +125,8 @@ async def test_work_without_a_user_learns_that_checks_run(bench: Make) -> None:
     assert permit.check_count == 0
 
 
-async def test_only_a_save_with_changes_is_verified_and_only_if_the_settings_say_so(bench: Make) -> None:
-    steps = Steps(bench)
+async def test_only_a_save_with_changes_is_verified_if_the_settings_allow_it(bench: Make) -> None:
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.save(uri)
     steps.save("file:///never/opened.py")
@@ -141,7 +141,7 @@ async def test_only_a_save_with_changes_is_verified_and_only_if_the_settings_say
     assert "| cheap | ✓ passed |" in steps.b.harness.turns.verdict(lens.verdict)
     assert not steps.b.harness.services.session.log.path.exists()
 
-    off = Steps(bench, QUICK)
+    off = SavedEditBench(bench, QUICK)
     uri = off.open("a = 1\n")
     off.replace(uri, b"1", b"cheap")
     off.save(uri)
@@ -149,8 +149,8 @@ async def test_only_a_save_with_changes_is_verified_and_only_if_the_settings_say
     assert off.log == []
 
 
-async def test_the_lens_stands_above_the_changed_function(bench: Make) -> None:
-    steps = Steps(bench)
+async def test_the_lens_is_above_the_changed_function(bench: Make) -> None:
+    steps = SavedEditBench(bench)
     uri = steps.open("x = 1\n\n\ndef area(r):\n    y = r\n    return y\n")
     steps.replace(uri, b"return y", b"return y + 1")
     steps.save(uri)
@@ -164,7 +164,7 @@ async def test_the_lens_stands_above_the_changed_function(bench: Make) -> None:
 
 
 async def test_the_same_texts_are_checked_once(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"dear")
@@ -195,8 +195,8 @@ async def test_the_same_texts_are_checked_once(bench: Make) -> None:
     assert steps.log.count("tests a.py") == 2
 
 
-async def test_accepted_edits_come_before_saves_and_the_document_of_the_user_before_others(bench: Make) -> None:
-    steps = Steps(bench)
+async def test_accepted_edits_and_the_current_document_are_verified_first(bench: Make) -> None:
+    steps = SavedEditBench(bench)
     steps.cheap.go.clear()
     uris = {name: steps.open("a = 1\n", f"{name}.py") for name in ("one", "two", "saved", "seen", "accepted")}
     for uri in uris.values():
@@ -217,7 +217,7 @@ async def test_accepted_edits_come_before_saves_and_the_document_of_the_user_bef
 
 
 async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Make) -> None:
-    steps = Steps(bench)
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.tests.go.clear()
     steps.replace(uri, b"1", b"dear")
@@ -231,8 +231,8 @@ async def test_progress_is_reported_until_the_edit_ends_or_is_stopped(bench: Mak
 
 
 @pytest.mark.parametrize("end", ["close", "lose"])
-async def test_a_document_that_is_gone_leaves_nothing(bench: Make, end: str) -> None:
-    steps = Steps(bench)
+async def test_a_closed_document_has_no_findings_and_no_lens(bench: Make, end: str) -> None:
+    steps = SavedEditBench(bench)
     uri = steps.open("a = 1\n")
     steps.replace(uri, b"1", b"cheap")
     steps.save(uri)

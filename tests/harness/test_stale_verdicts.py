@@ -35,13 +35,15 @@ from lsp_harness.verify.types.message_child import Json, MessageChild
 from lsp_harness.verify.types.type_checker import Program, TypeChecker
 from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 from tests.harness.bench import Make
-from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.test_prepared_fixes import ManualClock
+from tests.harness.tools import make_settings
 
 ROUNDS = 1_000
 NAMES = ("one", "two", "three", "four")
 NEED = re.compile(r"need\((\w+), (\d)\)")
-CONFIG = settings(verification={"on_save": True, "debounce_ms": 300, "on_open": False}, background={"prepare_fixes": 0})
+CONFIG = make_settings(
+    verification={"on_save": True, "debounce_ms": 300, "on_open": False}, background={"prepare_fixes": 0}
+)
 
 
 def find_module(folder: Path, name: str) -> Path | None:
@@ -49,7 +51,7 @@ def find_module(folder: Path, name: str) -> Path | None:
     return next((file for place in (folder, folder / "pack") if (file := place / f"{name}.py").is_file()), None)
 
 
-def unmet(text: str, read: Callable[[str], str | None]) -> list[str]:
+def find_unmet_needs(text: str, read: Callable[[str], str | None]) -> list[str]:
     """Return the needs of a text that the modules do not meet. A module has one number in it."""
     return [name for name, number in NEED.findall(text) if read(name) != number]
 
@@ -63,7 +65,7 @@ def read_disk(folder: Path) -> Callable[[str], str | None]:
 
 
 class DiskSuites:
-    """Tests that pass if each module has the number that the text needs. The runs before edits are kept."""
+    """Tests that pass if each module has the number that the text needs. Results of earlier runs are reused."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self._folder, self._chance = folder, chance
@@ -89,7 +91,7 @@ class DiskSuites:
             go = asyncio.Event()
             self.waiting.append(go)
             await go.wait()
-        return unmet(document.text, read_disk(self._folder))
+        return find_unmet_needs(document.text, read_disk(self._folder))
 
     def record_file_change(self, file: Path | None = None) -> None:
         self._baselines.clear()
@@ -113,7 +115,7 @@ class Child:
 
 
 class DeafConversation(CheckerConversation):
-    """A checker that knows the files at its start, and then only what it is told of them."""
+    """A checker that reads the files at its start, and later only learns about reported changes."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(cast("MessageChild", Child()))
@@ -125,7 +127,9 @@ class DeafConversation(CheckerConversation):
         # of two files with one name, that in the folder itself counts; other folders are none of the program's
         places = [self._folder / "pack", self._folder]
         texts = {file.stem: text for place in places for file, text in self._known.items() if file.parent == place}
-        return tuple(Finding(0, 0, f"`{name}` is missing", "ty", "need") for name in unmet(document.text, texts.get))
+        return tuple(
+            Finding(0, 0, f"`{name}` is missing", "ty", "need") for name in find_unmet_needs(document.text, texts.get)
+        )
 
     def record_file_changes(self, changes: Sequence[ChangedFile]) -> None:
         for change in changes:
@@ -155,10 +159,10 @@ class DeafChecker(TypeChecker):
 
 
 class World:
-    """A folder that changes, an editor whose watcher is late, and what is wrong about the verdicts in it."""
+    """A changing folder, an editor whose watcher is late, and the list of wrong verdicts."""
 
     def __init__(self, bench: Make, folder: Path, seed: int) -> None:
-        self.chance, self.hand, self.wrong = random.Random(seed), Hand(), list[str]()
+        self.chance, self.hand, self.wrong = random.Random(seed), ManualClock(), list[str]()
         self.folder = folder
         self.suites = DiskSuites(folder, self.chance)
         self.unseen: list[tuple[Path, ChangeKind]] = []
@@ -274,11 +278,11 @@ class World:
         published = self.harness.verification.findings(text)
         if published.outdated_by:
             return
-        missing = unmet(text.text, read_disk(self.folder))
+        missing = find_unmet_needs(text.text, read_disk(self.folder))
         for outcome in published.outcomes:
             if outcome.check == "tests":
                 base = self.texts[outcome.reason]
-                right = judge(unmet(base.text, read_disk(self.folder)), missing, base)
+                right = judge(find_unmet_needs(base.text, read_disk(self.folder)), missing, base)
                 if (outcome.status, outcome.findings) != (right.status, right.findings):
                     self.wrong.append(
                         f"{moment}: {outcome.status} and not {right.status}, {describe_verdict(published)}"

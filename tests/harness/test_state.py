@@ -1,4 +1,4 @@
-"""The status: the engine as its requests show it, and whether suggestions are paused."""
+"""Tests of the status: the engine as its requests show it, and whether suggestions are paused."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from lsp_harness.harness.engines import ObservedEngine
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 
-class Moody(ScriptedEngine):
-    """Raises what it is told to when it is asked what it is."""
+class FailingPropsEngine(ScriptedEngine):
+    """An engine that raises a prepared error when its properties are requested."""
 
     error: Exception | None = None
 
@@ -23,8 +23,8 @@ class Moody(ScriptedEngine):
         return await super().props()
 
 
-async def test_the_engine_is_as_its_requests_tell():
-    engine, seen = Moody([{"text": "a b"}]), list[str]()
+async def test_the_state_of_the_engine_follows_its_requests():
+    engine, seen = FailingPropsEngine([{"text": "a b"}]), list[str]()
     observed = ObservedEngine(engine, lambda: seen.append(observed.state), lambda _: None)
     assert observed.state == "off"
 
@@ -50,15 +50,15 @@ async def test_the_engine_is_as_its_requests_tell():
 
 
 @pytest.mark.parametrize("named", [{"url": "http://h"}, {"model": "ollama/m"}, {"script": "replies.json"}])
-async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
-    b = bench(config=settings(engine=named))
+async def test_a_foreign_engine_is_not_restarted(bench: Make, named: dict[str, str]):
+    b = bench(config=make_settings(engine=named))
     with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
         await b.harness.restart_engine()
     assert b.harness.state()["engine"] == "off"
 
 
-async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
-    b = bench("1 + 1", config=settings(completion={"alternatives": 1}))
+async def test_a_paused_window_shows_only_requested_suggestions(bench: Make):
+    b = bench("1 + 1", config=make_settings(completion={"alternatives": 1}))
     src = b.open("x = <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
 
@@ -69,7 +69,7 @@ async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: M
     assert await b.harness.completions.complete(snapshot, src.cursor)
 
 
-async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(bench: Make):
+async def test_a_pause_of_all_windows_holds_until_one_window_ends_it(bench: Make):
     one, other, told = bench(), bench(), list[object]()
     src = other.open("x = <|>\n")
     other.on_state(lambda: told.append(other.harness.state()["paused"]))
@@ -81,7 +81,7 @@ async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(
     assert one.harness.completions.pause("here", on=False) is False
 
 
-async def test_state_tells_what_is_known_without_asking(bench: Make):
+async def test_the_state_is_known_without_a_request(bench: Make):
     b = bench("1 + 1")
     src = b.open("x = <|>\n")
     assert b.harness.state()["engine"] == "off"
@@ -113,7 +113,7 @@ async def test_state_tells_what_is_known_without_asking(bench: Make):
     assert state["last"]["generated"] == 3
 
 
-async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_path: Path):
+async def test_a_verdict_can_be_read_after_its_server_ended(bench: Make, tmp_path: Path):
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
@@ -129,9 +129,9 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
 
 
 @pytest.mark.parametrize(("url", "then"), [("http://127.0.0.1:8012", "scripted"), ("", "named in the settings")])
-async def test_the_model_of_somebody_else_s_server_is_what_that_says(bench: Make, url: str, then: str):
+async def test_the_model_of_a_foreign_server_is_reported_as_the_server_names_it(bench: Make, url: str, then: str):
     model = {"path": "named in the settings"}
-    b = bench("1 + 1", config=settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
+    b = bench("1 + 1", config=make_settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
     src, told = b.open("x = <|>\n"), list[object]()
     b.on_state(lambda: told.append(b.harness.state()["model"]))
 

@@ -26,8 +26,8 @@ COSTLY = "parsing takes more than 150 ms"
 Make = Callable[..., Bench]
 
 
-class Trials:
-    """Answers for the process that tries texts: each text that has a word of `costly` in it is refused."""
+class RefusingTrials:
+    """A parse process that refuses each text with a word of `costly` in it."""
 
     costly = b"hostile"
 
@@ -52,14 +52,14 @@ class Trials:
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
-    trials = Trials()
+def refusing_trials(monkeypatch: pytest.MonkeyPatch) -> RefusingTrials:
+    trials = RefusingTrials()
     monkeypatch.setattr(document_syntax, "Trials", lambda: trials)
     return trials
 
 
-class Recorded:
-    """Allowances that note on which thread they were made use of, and for how many seconds they are."""
+class RecordedAllowance:
+    """Parse allowances that record their thread and their seconds."""
 
     def __init__(self, *spent: bool) -> None:
         self.made: list[tuple[float, list[int]]] = []
@@ -85,21 +85,21 @@ class Clock:
         return self.now
 
 
-def document(text: str) -> Document:
+def make_document(text: str) -> Document:
     return Document.from_text(URI, text, language="python", version=1)
 
 
-def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
+def apply_and_follow(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
     after = before.apply_edit(edit, before.version + 1)
     parsed.follow(before, edit, after)
     return after
 
 
-def whole(before: Document, text: str) -> Edit:
+def replace_whole_text(before: Document, text: str) -> Edit:
     return Edit(0, len(before.data), text.encode())
 
 
-def test_plain_text_is_told_from_code():
+def test_plain_text_is_distinguished_from_code():
     assert is_plain_text(PLAIN.encode())
     assert is_plain_text(b"")
     assert not is_plain_text(SIGNS.encode())
@@ -110,11 +110,11 @@ def test_plain_text_is_told_from_code():
     assert not is_plain_text(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
 
 
-async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
+async def test_a_text_that_is_expensive_to_parse_has_no_tree_but_a_reason(refusing_trials: RefusingTrials):
     changes: list[str] = []
     service = SyntaxService(lambda: changes.append(parsed.missing_reason))
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert parsed.tree(text) is None
     assert await parsed.tree_when_ready(text) is None
     assert parsed.declarations(text) == []
@@ -127,13 +127,13 @@ async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
     await service.aclose()
 
 
-async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trials):
+async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(refusing_trials: RefusingTrials):
     changes: list[int] = []
     service = SyntaxService(lambda: changes.append(1), clock=Clock())
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert await parsed.tree_when_ready(text) is None
-    text = edited(parsed, text, whole(text, PLAIN))
+    text = apply_and_follow(parsed, text, replace_whole_text(text, PLAIN))
     tree = await parsed.tree_when_ready(text)
     assert tree is not None
     assert tree.data == PLAIN.encode()
@@ -144,23 +144,23 @@ async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trial
     await service.aclose()
 
 
-async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(tried: Trials):
+async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(refusing_trials: RefusingTrials):
     clock = Clock()
     service = SyntaxService(clock=clock)
     parsed = DocumentSyntax(service)
-    text = document(f"{SIGNS}# hostile\n")
+    text = make_document(f"{SIGNS}# hostile\n")
     assert await parsed.tree_when_ready(text) is None
     for pause in (FIRST_PAUSE_S, 2 * FIRST_PAUSE_S):
-        text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
-        before = len(tried.tried)
+        text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
+        before = len(refusing_trials.tried)
         clock.now += pause - 0.5
         assert await parsed.tree_when_ready(text) is None
-        assert len(tried.tried) == before
+        assert len(refusing_trials.tried) == before
         clock.now += 1.0
         assert await parsed.tree_when_ready(text) is None
-        assert len(tried.tried) == before + 1
+        assert len(refusing_trials.tried) == before + 1
     place = text.data.index(b"hostile")
-    text = edited(parsed, text, Edit(place, place + 7, b"calm"))
+    text = apply_and_follow(parsed, text, Edit(place, place + 7, b"calm"))
     clock.now += 4 * FIRST_PAUSE_S + 0.5
     assert await parsed.tree_when_ready(text) is not None
     assert parsed.missing_reason == ""
@@ -168,15 +168,15 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
     await service.aclose()
 
 
-async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried: Trials):
+async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(refusing_trials: RefusingTrials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
-    text = document(SIGNS)
-    tried.go_on.clear()
+    text = make_document(SIGNS)
+    refusing_trials.go_on.clear()
     task = asyncio.create_task(parsed.tree_when_ready(text))
-    await tried.begun.wait()
-    text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
-    tried.go_on.set()
+    await refusing_trials.begun.wait()
+    text = apply_and_follow(parsed, text, Edit(0, 0, b"y = 1\n"))
+    refusing_trials.go_on.set()
     with pytest.raises(RequestSuperseded):
         await task
     # what was made is about a text that is gone
@@ -185,29 +185,29 @@ async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried
     await service.aclose()
 
 
-async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
+async def test_a_closed_document_is_not_parsed_any_further(refusing_trials: RefusingTrials):
     service = SyntaxService()
     parsed = DocumentSyntax(service)
-    tried.go_on.clear()
-    task = asyncio.create_task(parsed.tree_when_ready(document(SIGNS)))
-    await tried.begun.wait()
+    refusing_trials.go_on.clear()
+    task = asyncio.create_task(parsed.tree_when_ready(make_document(SIGNS)))
+    await refusing_trials.begun.wait()
     parsed.close()
     assert await task is None
-    assert tried.cancelled == 1
+    assert refusing_trials.cancelled == 1
     parsed.close()
     await service.aclose()
     assert parsed.missing_reason == ""
 
 
-async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
-    recorded = Recorded()
+async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(refusing_trials: RefusingTrials):
+    recorded = RecordedAllowance()
     service = SyntaxService(new_allowance=recorded)
     parsed = DocumentSyntax(service)
-    text = document(PLAIN)
+    text = make_document(PLAIN)
     for n in range(4):
         assert await parsed.tree_when_ready(text) is not None
-        text = edited(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
-    text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
+        text = apply_and_follow(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
+    text = apply_and_follow(parsed, text, Edit(0, 0, SIGNS.encode()))
     assert await parsed.tree_when_ready(text) is not None
     here = threading.get_ident()
     assert {seconds for seconds, threads in recorded.made if here in threads} == {BUDGET.keystroke_s}
@@ -216,15 +216,15 @@ async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(trie
     await service.aclose()
 
 
-async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials):
-    service = SyntaxService(new_allowance=Recorded(False, True), clock=Clock())
+async def test_an_edit_that_is_slow_to_parse_is_parsed_in_the_thread(refusing_trials: RefusingTrials):
+    service = SyntaxService(new_allowance=RecordedAllowance(False, True), clock=Clock())
     parsed = DocumentSyntax(service)
-    text = document(PLAIN)
+    text = make_document(PLAIN)
     assert await parsed.tree_when_ready(text) is not None
-    text = edited(parsed, text, Edit(0, 0, b"'"))
-    assert tried.tried == []
+    text = apply_and_follow(parsed, text, Edit(0, 0, b"'"))
+    assert refusing_trials.tried == []
     tree = await parsed.tree_when_ready(text)
-    assert tried.tried == [text.data]
+    assert refusing_trials.tried == [text.data]
     assert tree is not None
     assert tree.data == text.data
     parsed.close()
@@ -232,14 +232,14 @@ async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials
 
 
 def test_without_an_event_loop_the_reason_is_known_too():
-    service = SyntaxService(new_allowance=Recorded(True), clock=Clock())
+    service = SyntaxService(new_allowance=RecordedAllowance(True), clock=Clock())
     parsed = DocumentSyntax(service)
-    assert parsed.tree(document(PLAIN)) is None
+    assert parsed.tree(make_document(PLAIN)) is None
     assert parsed.missing_reason.startswith("parsing takes more than")
 
 
 # -- the harness
-async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, tried: Trials):
+async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, refusing_trials: RefusingTrials):
     b = bench("1")
     src = b.open(f"{SIGNS}value = hostile\n<|>\n")
     uri = src.document.uri
@@ -255,7 +255,7 @@ async def test_features_that_need_a_tree_are_off_and_on_again(bench: Make, tried
     assert await b.harness.fixes.offer(snapshot, [finding]) == []
     # ghost text needs no tree
     await b.harness.completions.complete(snapshot, src.cursor)
-    b.harness.change(uri, whole(snapshot.document, PLAIN), 2)
+    b.harness.change(uri, replace_whole_text(snapshot.document, PLAIN), 2)
     assert await b.harness.documents.tree_when_ready(b.harness.documents.get(uri).text) is not None
     assert (await b.harness.status())["unparsed"] == []
     await b.harness.aclose()

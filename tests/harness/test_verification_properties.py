@@ -18,17 +18,17 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools, DocumentCh
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import Make
-from tests.harness.test_prepared_fixes import Hand
-from tests.harness.tools import settings
+from tests.harness.test_prepared_fixes import ManualClock
+from tests.harness.tools import make_settings
 
 STEPS = 10_000
 WORDS = (b"wrong", b"worse")
 PIECES = (*WORDS, b"fine", b"good", b"\n")
-CONFIG = settings(verification={"on_save": True, "debounce_ms": 300}, background={"prepare_fixes": 0})
+CONFIG = make_settings(verification={"on_save": True, "debounce_ms": 300}, background={"prepare_fixes": 0})
 
 
 class LateCheck(DocumentCheck):
-    """Fails a text with a word, as soon as the test lets it answer. It may also answer after it was cancelled."""
+    """A check that fails a text with a word, once the test lets it answer, even after its cancellation."""
 
     feedback_label = "WORD"
     criterion = "the word is not there"
@@ -63,7 +63,7 @@ def find_word(data: bytes, word: bytes) -> list[Finding]:
 
 
 class Screen:
-    """The diagnostics that an editor shows, and everything that was wrong about them."""
+    """The diagnostics that an editor shows, and the list of wrong ones."""
 
     def __init__(self) -> None:
         self.shown: dict[str, tuple[Finding, ...]] = {}
@@ -81,8 +81,8 @@ class Screen:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_no_diagnostic_is_ever_wrong_and_nothing_remains_when_all_is_right(bench: Make, seed: int) -> None:
-    chance, hand, screen = random.Random(seed), Hand(), Screen()
+async def test_no_wrong_diagnostic_is_ever_shown_and_none_remains_at_the_end(bench: Make, seed: int) -> None:
+    chance, hand, screen = random.Random(seed), ManualClock(), Screen()
     waiting: list[asyncio.Event] = []
 
     def create_checks(settings: Verification, context: CheckContext) -> list[Check]:

@@ -1,4 +1,4 @@
-"""The last cursor of a file, and the files that are opened most: what is remembered, and what is prepared by it."""
+"""Tests of remembered cursors and often opened files, and of the prompts that are prepared for them."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.text.document import Document
 from tests.completion.test_working_ahead import FAR
 from tests.harness.bench import QUICK, Bench, Make
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support import markup
 
 PLACE = FAR + "def area(r):\n    return r * <|>\n" + FAR
@@ -33,8 +33,8 @@ OTHER = PLACE.replace("area", "volume")
 
 
 @dataclass
-class Timer:
-    """A time that a test moves on."""
+class ManualClock:
+    """A clock that the test moves."""
 
     now_s: float = 0.0
     calls: list[tuple[float, Callable[[], None]]] = field(default_factory=list[tuple[float, Callable[[], None]]])
@@ -59,7 +59,7 @@ def save_file(b: Bench, text: str, name: str) -> int:
 
 
 async def visit(bench: Make, text: str, name: str = "a.py", times: int = 1, **options: Any) -> None:
-    """Be a session in which the user opens a file and rests at the marked place."""
+    """Open a file as a user does, and rest at the marked place."""
     b = bench(config=options.pop("config", QUICK), works_ahead=True, **options)
     for _ in range(times):
         src = b.open(text, name)
@@ -76,7 +76,7 @@ async def settle(b: Bench, uri: str) -> None:
         await state.prefetch.wait_until_idle()
 
 
-def evaluated(b: Bench) -> list[str]:
+def list_evaluated_prefixes(b: Bench) -> list[str]:
     return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
@@ -86,7 +86,7 @@ async def reopen(bench: Make, text: str = PLACE, name: str = "a.py", **options: 
     src = b.open(text, name)
     b.harness.completions.warm(src.document.uri)
     await settle(b, src.document.uri)
-    return evaluated(b)
+    return list_evaluated_prefixes(b)
 
 
 # -- the last cursor
@@ -97,7 +97,7 @@ async def test_a_file_is_prepared_where_the_user_was_in_the_last_session(bench: 
     assert full.endswith("    return r * ")
 
 
-async def test_where_nobody_was_the_top_of_the_file_is_looked_at(bench: Make) -> None:
+async def test_the_top_of_a_file_without_a_known_place_is_prepared(bench: Make) -> None:
     await visit(bench, OTHER, "b.py")
     assert await reopen(bench) == [""]
 
@@ -107,30 +107,34 @@ async def test_where_nobody_was_the_top_of_the_file_is_looked_at(bench: Make) ->
     [
         {"is_trusted": False},
         {"works_ahead": False},
-        {"config": settings(QUICK, background={"remember_places": False})},
-        {"config": settings(QUICK, background={"when": "never"})},
-        {"config": settings(QUICK, completion={"warm": False})},
+        {"config": make_settings(QUICK, background={"remember_places": False})},
+        {"config": make_settings(QUICK, background={"when": "never"})},
+        {"config": make_settings(QUICK, completion={"warm": False})},
     ],
 )
-async def test_nothing_is_recalled_where_it_is_not_wanted(bench: Make, options: dict[str, Any]) -> None:
+async def test_no_place_is_recalled_if_the_settings_or_missing_trust_forbid_it(
+    bench: Make, options: dict[str, Any]
+) -> None:
     await visit(bench, PLACE)
     assert await reopen(bench, **options) in ([], [""])
 
 
 @pytest.mark.parametrize(
-    "options", [{"is_trusted": False}, {"config": settings(QUICK, background={"remember_places": False})}]
+    "options", [{"is_trusted": False}, {"config": make_settings(QUICK, background={"remember_places": False})}]
 )
-async def test_nothing_is_remembered_where_it_is_not_wanted(bench: Make, options: dict[str, Any]) -> None:
+async def test_no_place_is_recorded_if_the_settings_or_missing_trust_forbid_it(
+    bench: Make, options: dict[str, Any]
+) -> None:
     await visit(bench, PLACE, **options)
     assert await reopen(bench) == [""]
 
 
-async def test_a_remote_server_is_not_asked_for_a_guess(bench: Make) -> None:
+async def test_a_remote_server_prepares_no_files(bench: Make) -> None:
     await visit(bench, PLACE)
-    assert await reopen(bench, config=settings(QUICK, engine={"url": "http://h"})) == [""]
+    assert await reopen(bench, config=make_settings(QUICK, engine={"url": "http://h"})) == [""]
 
 
-async def test_of_a_private_file_not_even_the_name_is_kept(bench: Make) -> None:
+async def test_not_even_the_name_of_a_private_file_is_recorded(bench: Make) -> None:
     b = bench()
     (b.folder / ".gitignore").write_text("a.py\n")
     await visit(bench, PLACE)
@@ -140,7 +144,7 @@ async def test_of_a_private_file_not_even_the_name_is_kept(bench: Make) -> None:
     assert ("b.py" in kept, "a.py" in kept, ".env" in kept, "volume" in kept) == (True, False, False, False)
 
 
-async def test_a_place_that_moved_out_of_the_file_is_its_last_line(bench: Make) -> None:
+async def test_a_place_behind_the_end_of_the_file_becomes_its_last_line(bench: Make) -> None:
     text = Document.from_text("file:///a", "ab\ncdef\n")
     assert find_offset(text, FileVisit(0, 9)) == 2
     assert find_offset(text, FileVisit(1, 2)) == 5
@@ -148,8 +152,8 @@ async def test_a_place_that_moved_out_of_the_file_is_its_last_line(bench: Make) 
     assert find_offset(text, FileVisit()) is None
 
 
-async def test_a_key_writes_nothing_and_a_while_later_everything_is_written_once(bench: Make) -> None:
-    timer = Timer()
+async def test_keys_write_no_file_and_all_visits_are_written_together_later(bench: Make) -> None:
+    timer = ManualClock()
     b = bench(config=QUICK, works_ahead=True, clock=timer.clock)
     file = prepare_place(b.folder).folder / "visits.json"
     src = b.open(PLACE)
@@ -182,7 +186,7 @@ def test_two_servers_of_a_folder_add_to_one_file(tmp_path: Path) -> None:
     assert FileVisits(tmp_path / "v.json").most_opened() == visits.most_opened()
 
 
-def test_the_file_is_bounded_and_old_counts_lose_weight(tmp_path: Path) -> None:
+def test_the_file_of_visits_is_bounded_and_old_visits_lose_weight(tmp_path: Path) -> None:
     visits = FileVisits(tmp_path / "v.json")
     for number in range(MAX_FILES + 5):
         visits.record_open(f"{number}.py", "python")
@@ -196,7 +200,7 @@ def test_the_file_is_bounded_and_old_counts_lose_weight(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "[1]", '{"a": 1}', '{"a": {"b": 1}}', '{"a": {"line": "x"}}', "{" * 99])
-def test_another_file_in_its_place_is_replaced(tmp_path: Path, content: str) -> None:
+def test_a_file_of_visits_with_other_content_is_replaced(tmp_path: Path, content: str) -> None:
     (tmp_path / "v.json").write_text(content)
     visits = FileVisits(tmp_path / "v.json")
     assert visits.most_opened() == []
@@ -207,7 +211,7 @@ def test_another_file_in_its_place_is_replaced(tmp_path: Path, content: str) -> 
 
 
 # -- the place that is prepared already
-async def test_the_evaluation_for_a_place_is_not_begun_again_when_the_editor_says_the_same_place(bench: Make) -> None:
+async def test_a_reported_place_that_is_evaluated_is_not_evaluated_again(bench: Make) -> None:
     await visit(bench, PLACE)
     b = bench(config=QUICK, works_ahead=True)
     b.engine.held = True
@@ -218,13 +222,13 @@ async def test_the_evaluation_for_a_place_is_not_begun_again_when_the_editor_say
         b.harness.completions.warm(src.document.uri, src.cursor)
         await asyncio.sleep(0)
     assert not b.engine.ended_ahead.is_set()
-    assert len(evaluated(b)) == 1
+    assert len(list_evaluated_prefixes(b)) == 1
     await b.harness.aclose()
 
 
-async def test_a_request_at_the_place_does_not_end_its_evaluation(bench: Make) -> None:
+async def test_a_request_at_the_prepared_place_does_not_end_its_evaluation(bench: Make) -> None:
     await visit(bench, PLACE)
-    b = bench("3", config=settings(QUICK, completion={"speculate": False}), works_ahead=True)
+    b = bench("3", config=make_settings(QUICK, completion={"speculate": False}), works_ahead=True)
     b.engine.held = True
     src = b.open(PLACE)
     b.harness.completions.warm(src.document.uri)
@@ -235,9 +239,9 @@ async def test_a_request_at_the_place_does_not_end_its_evaluation(bench: Make) -
 
 
 # -- the files that are opened most
-async def start(bench: Make, timer: Timer, *replies: Any, **tables: dict[str, Any]) -> Bench:
+async def start(bench: Make, timer: ManualClock, *replies: Any, **tables: dict[str, Any]) -> Bench:
     """Return a session in which the engine runs and some file is open."""
-    b = bench(*replies, config=settings(QUICK, **tables), works_ahead=True, clock=timer.clock)
+    b = bench(*replies, config=make_settings(QUICK, **tables), works_ahead=True, clock=timer.clock)
     src = b.open("x = 1\n", "open.py")
     await b.harness.services.engines.current.props()
     b.harness.completions.warm(src.document.uri)
@@ -248,12 +252,12 @@ async def start(bench: Make, timer: Timer, *replies: Any, **tables: dict[str, An
     return b
 
 
-def hot_files(b: Bench) -> HotFiles:
+def find_hot_files(b: Bench) -> HotFiles:
     return b.harness.completions.hot_files
 
 
-async def test_the_files_that_are_opened_most_are_prepared_while_nothing_happens(bench: Make) -> None:
-    timer = Timer()
+async def test_the_most_opened_files_are_prepared_while_the_user_is_idle(bench: Make) -> None:
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py", times=3)
     await visit(bench, OTHER, "b.py", times=2)
     await visit(bench, PLACE, "c.py")
@@ -261,22 +265,22 @@ async def test_the_files_that_are_opened_most_are_prepared_while_nothing_happens
     for text, name in ((PLACE, "a.py"), (OTHER, "b.py"), (PLACE, "c.py")):
         save_file(b, text, name)
     timer.move(IDLE_S - 1)
-    assert evaluated(b) == []
+    assert list_evaluated_prefixes(b) == []
     timer.move(1)
-    await hot_files(b).wait_until_idle()
-    first, second = evaluated(b)
+    await find_hot_files(b).wait_until_idle()
+    first, second = list_evaluated_prefixes(b)
     assert (first.count("area"), second.count("volume")) == (1, 1)
     assert all(request.owner.persist for request in b.engine.background_requests)
     # they are prepared once
-    hot_files(b).postpone()
+    find_hot_files(b).postpone()
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert len(evaluated(b)) == 2
+    await find_hot_files(b).wait_until_idle()
+    assert len(list_evaluated_prefixes(b)) == 2
     await b.harness.aclose()
 
 
 async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     save_file(b, PLACE, "a.py")
@@ -285,18 +289,18 @@ async def test_while_the_engine_is_busy_this_work_waits(bench: Make) -> None:
     b.harness.completions.warm(src.document.uri, src.cursor)
     await b.engine.begun_ahead.wait()
     timer.move(IDLE_S)
-    assert [prefix for prefix in evaluated(b) if "area" in prefix] == []
+    assert [prefix for prefix in list_evaluated_prefixes(b) if "area" in prefix] == []
     b.harness.close(src.document.uri)
     await b.engine.ended_ahead.wait()
     b.engine.held = False
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert len([prefix for prefix in evaluated(b) if "area" in prefix]) == 1
+    await find_hot_files(b).wait_until_idle()
+    assert len([prefix for prefix in list_evaluated_prefixes(b) if "area" in prefix]) == 1
     await b.harness.aclose()
 
 
 async def test_a_request_of_the_user_ends_this_work_at_once(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer, "2")
     save_file(b, PLACE, "a.py")
@@ -310,7 +314,7 @@ async def test_a_request_of_the_user_ends_this_work_at_once(bench: Make) -> None
 
 
 async def test_a_key_ends_this_work_at_once(bench: Make) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     src = b.open("y = <|>\n", "d.py")
@@ -335,19 +339,19 @@ async def test_a_key_ends_this_work_at_once(bench: Make) -> None:
     ],
 )
 async def test_settings_turn_this_work_off(bench: Make, tables: dict[str, dict[str, Any]]) -> None:
-    timer = Timer()
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer, **tables)
     save_file(b, PLACE, "a.py")
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert evaluated(b) == []
+    await find_hot_files(b).wait_until_idle()
+    assert list_evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
 @pytest.mark.parametrize("reason", ["ignored", "secret", "gone", "open"])
-async def test_some_files_are_left_out(bench: Make, reason: str) -> None:
-    timer = Timer()
+async def test_ignored_secret_deleted_and_open_files_are_not_prepared(bench: Make, reason: str) -> None:
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
     b = await start(bench, timer)
     save_file(b, PLACE, "a.py")
@@ -361,17 +365,17 @@ async def test_some_files_are_left_out(bench: Make, reason: str) -> None:
         case _:
             b.open(PLACE, "a.py")
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert evaluated(b) == []
+    await find_hot_files(b).wait_until_idle()
+    assert list_evaluated_prefixes(b) == []
     await b.harness.aclose()
 
 
-async def test_an_engine_that_does_not_run_is_not_started_for_it(bench: Make) -> None:
-    timer = Timer()
+async def test_an_engine_is_not_started_to_prepare_files(bench: Make) -> None:
+    timer = ManualClock()
     await visit(bench, PLACE, "a.py")
-    b = bench(config=settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
+    b = bench(config=make_settings(QUICK, engine={"start_early": False}), works_ahead=True, clock=timer.clock)
     save_file(b, PLACE, "a.py")
-    hot_files(b).postpone()
+    find_hot_files(b).postpone()
     timer.move(IDLE_S)
-    await hot_files(b).wait_until_idle()
-    assert (b.engine.props_count, evaluated(b)) == (0, [])
+    await find_hot_files(b).wait_until_idle()
+    assert (b.engine.props_count, list_evaluated_prefixes(b)) == (0, [])

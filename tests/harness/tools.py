@@ -66,7 +66,7 @@ class Script(ScriptedEngine):
             self.ended.set()
 
     def prompt(self, number: int) -> str:
-        """The text of a request, both sides of a hole alike."""
+        """Return the text of the prompt of a request; of an infill, both sides."""
         request = self.foreground_requests[number]
         if not isinstance(request, Infill):
             return prompt_text(request)
@@ -78,17 +78,17 @@ class Script(ScriptedEngine):
         )
 
 
-def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
-    """Settings with some keys changed. Without a `base` a fix asks the model at once."""
+def make_settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
+    """Return settings with some changed keys. Without a `base`, a fix asks the model at once."""
     config = base or Config()
     if base is None:
         config = replace(config, generation=replace(config.generation, repairs=False))
     return replace(config, **{table: replace(getattr(config, table), **keys) for table, keys in tables.items()})
 
 
-def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
-    """Settings for a number of candidates, all of them of the model."""
-    config = settings(**more)
+def make_edit_settings(candidates: int, retries: int = 0, **more: Any) -> Config:
+    """Return settings for a number of candidates that all come from the model."""
+    config = make_settings(**more)
     return replace(
         config, generation=replace(config.generation, candidates=candidates, max_retries=retries, repairs=False)
     )
@@ -99,22 +99,22 @@ FLOW_TYPES = frozenset({"session.started", "turn.started", "turn.stopped", "step
 
 
 def turn_context(b: Any, snapshot: Snapshot) -> TurnContext:
-    """The document and the tools of a turn that no verb has begun."""
+    """Return the context of a turn that no verb has begun."""
     work = TurnWork("edit", "a test", snapshot, lambda progress: None)
     return b.harness.turns.create_context(work, b.harness.services.session.log.turn())
 
 
-def checked(log: Path) -> list[Event]:
-    """The events of a log, after what must hold for every log was looked at."""
+def read_checked_log(log: Path) -> list[Event]:
+    """Return the events of a log, after checking what must hold for every log."""
     events = list(read_log(log))
     assert [event.seq for event in events] == list(range(len(events)))
     assert len({event.id for event in events}) == len(events)
     for turn in {event.turn for event in events}:
-        _checked_turn([event for event in events if event.turn == turn])
+        _check_turn([event for event in events if event.turn == turn])
     return [event for event in events if event.type not in FLOW_TYPES]
 
 
-def _checked_turn(events: list[Event]) -> None:
+def _check_turn(events: list[Event]) -> None:
     if events[0].turn is None:
         return
     first, *rest = events
@@ -150,15 +150,17 @@ def require_verified_proposals(events: Iterable[Event]) -> int:
     return count
 
 
-def states(events: list[Event]) -> list[str]:
+def list_entered_states(events: list[Event]) -> list[str]:
     return [event.data["state"] for event in events if event.type == "state.entered"]
 
 
-def of_type(events: list[Event], kind: str) -> list[dict[str, Any]]:
+def select_event_data(events: list[Event], kind: str) -> list[dict[str, Any]]:
     return [event.data for event in events if event.type == kind]
 
 
-def winner(events: list[Event]) -> int:
-    """The number of the candidate that was proposed."""
-    [proposed] = of_type(events, "edit.proposed")
-    return next(data["candidate"] for data in of_type(events, "verify.completed") if data["hash"] == proposed["hash"])
+def find_proposed_candidate(events: list[Event]) -> int:
+    """Return the number of the proposed candidate."""
+    [proposed] = select_event_data(events, "edit.proposed")
+    return next(
+        data["candidate"] for data in select_event_data(events, "verify.completed") if data["hash"] == proposed["hash"]
+    )

@@ -14,7 +14,7 @@ from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 
-class Indexed:
+class IndexedFolder:
     """An index of files with these texts."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:

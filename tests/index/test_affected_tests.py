@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.related_tests import find_affected_tests
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "src/config.py": "def parse_config(): ...\n",
@@ -28,8 +28,8 @@ BELOW_CONFTEST = ("test_app", "test_config", "test_far", "unit/test_import")
 
 
 @pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
-    with closing(Indexed(tmp_path_factory.mktemp("project"), FILES)) as place:
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedFolder]:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("project"), FILES)) as place:
         yield place
 
 
@@ -55,23 +55,27 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("nothing.py", {}),
     ],
 )
-def test_each_affected_test_has_its_reason(path: str, expected: dict[str, str], indexed: Indexed) -> None:
-    found = find_affected_tests(indexed.view, path)
+def test_each_affected_test_has_its_reason(path: str, expected: dict[str, str], indexed_folder: IndexedFolder) -> None:
+    found = find_affected_tests(indexed_folder.view, path)
     assert {test.path: test.reason for test in found} == expected
     assert [test.hops for test in found] == sorted(test.hops for test in found)
 
 
-def test_names_with_signs_of_patterns_are_taken_as_they_are(tmp_path: Path) -> None:
-    with closing(Indexed(tmp_path, {"pages/[id].ts": "", "pages/[id].test.ts": "", "pages/i.test.ts": ""})) as place:
+def test_special_characters_of_patterns_in_names_are_taken_literally(tmp_path: Path) -> None:
+    with closing(
+        IndexedFolder(tmp_path, {"pages/[id].ts": "", "pages/[id].test.ts": "", "pages/i.test.ts": ""})
+    ) as place:
         assert [test.path for test in find_affected_tests(place.view, "pages/[id].ts")] == ["pages/[id].test.ts"]
 
 
-async def test_the_index_answers(indexed: Indexed) -> None:
-    assert [test.path for test in await indexed.query.affected_tests("", "src/test_mine.py")] == ["src/test_mine.py"]
+async def test_the_index_answers(indexed_folder: IndexedFolder) -> None:
+    assert [test.path for test in await indexed_folder.query.affected_tests("", "src/test_mine.py")] == [
+        "src/test_mine.py"
+    ]
 
 
-async def test_the_files_that_use_a_file_come_with_the_nearest_first(indexed: Indexed) -> None:
-    found = await indexed.query.users("", "src/config.py", 10)
+async def test_the_files_that_use_a_file_come_with_the_nearest_first(indexed_folder: IndexedFolder) -> None:
+    found = await indexed_folder.query.users("", "src/config.py", 10)
     assert found == ["src/app.py", "tests/unit/test_import.py", "tests/test_app.py", "tests/test_far.py"]
-    assert await indexed.query.users("", "src/config.py", 2) == found[:2]
-    assert await indexed.query.users("", "nothing.py", 2) == []
+    assert await indexed_folder.query.users("", "src/config.py", 2) == found[:2]
+    assert await indexed_folder.query.users("", "nothing.py", 2) == []

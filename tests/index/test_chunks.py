@@ -1,11 +1,11 @@
-"""A file is cut into what is found as one, and nothing of it is lost."""
+"""Tests of the chunks of a file: their borders, and that no text is lost."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.index.builder.chunks import MAX_CHUNK_LINES, split_chunks
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 SOURCE = '''"""Doc."""
 import os
@@ -40,7 +40,7 @@ print(first)
 
 
 def cut(name: str, source: str) -> list[tuple[str, str]]:
-    tree = tree_of(name, source)
+    tree = parse_tree(name, source)
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     return [
         (qualified_name(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
@@ -48,7 +48,7 @@ def cut(name: str, source: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_functions_are_whole_and_classes_what_is_around_them():
+def test_a_chunk_is_a_whole_function_or_a_class_without_its_methods():
     assert [(name, " ".join(text.split())) for name, text in cut("a.py", SOURCE)] == [
         ("", '"""Doc.""" import os LIMIT = 1'),
         ("first", "# leads # to it @decorated def first(a): def inner(): pass return inner"),
@@ -89,8 +89,8 @@ LINES_OF_CODE = [
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(LINES_OF_CODE), max_size=60))
-def test_nothing_but_blank_lines_is_lost(lines: list[str]):
-    tree = tree_of("a.py", "".join(lines))
+def test_chunks_lose_only_blank_lines(lines: list[str]):
+    tree = parse_tree("a.py", "".join(lines))
     declarations, _ = find_declarations(tree.language, tree.data, tree.root)
     chunks = split_chunks(tree.data, declarations)
     at = 0

@@ -1,4 +1,4 @@
-"""Declarations that are built alike, and those most like one of them."""
+"""Tests of groups of similar declarations, and of the declarations most similar to one."""
 
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +16,7 @@ from lsp_harness.index.query.code_patterns import (
     find_examples,
     find_patterns,
 )
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 USERS = """\
 app = FastAPI()
@@ -122,17 +122,19 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as result:
         yield result
 
 
-def find_pattern(indexed: Indexed, name: str) -> Pattern:
+def find_pattern(indexed: IndexedFolder, name: str) -> Pattern:
     [result] = [pattern for pattern in find_patterns(indexed.reader, 100) if pattern.name == name]
     return result
 
 
-def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> ExampleRequest:
+def make_example_request(
+    path: str, before: str, name: str, head: str, text: str, kind: str = "function"
+) -> ExampleRequest:
     its = find_shape(
         DeclarationHead({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
     )
@@ -140,21 +142,23 @@ def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = 
     return ExampleRequest(path, its, name, f"{before}{name}{head}{text}", frozenset({name}))
 
 
-def handler(path: str, name: str, body: str) -> ExampleRequest:
-    return wanted(path, '@app.get("/x/{id}")\nasync def ', name, "(id: int, db: Session = Depends(get_db)):", body)
+def make_handler_request(path: str, name: str, body: str) -> ExampleRequest:
+    return make_example_request(
+        path, '@app.get("/x/{id}")\nasync def ', name, "(id: int, db: Session = Depends(get_db)):", body
+    )
 
 
 READ = '\n    thing = db.thing(id)\n    if thing is None:\n        raise HTTPException(404, "no such thing")\n'
 
 
-def names(examples: list[Example]) -> list[str]:
+def list_example_names(examples: list[Example]) -> list[str]:
     return [f"{result.symbol.path} {result.symbol.qualified}" for result in examples]
 
 
-def test_patterns_that_a_project_has_many_of(indexed: Indexed):
+def test_patterns_that_a_project_has_many_of(indexed_folder: IndexedFolder):
     values = {
         (pattern.language, pattern.name): [it.name for it in pattern.members]
-        for pattern in find_patterns(indexed.reader, 100)
+        for pattern in find_patterns(indexed_folder.reader, 100)
     }
     assert values == {
         ("python", "functions decorated with app.get, app.post"): [
@@ -172,71 +176,83 @@ def test_patterns_that_a_project_has_many_of(indexed: Indexed):
     }
 
 
-def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: Indexed):
-    assert [len(pattern.members) for pattern in find_patterns(indexed.reader, 2)] == [5, 3]
-    assert find_patterns(indexed.reader, 0) == []
+def test_the_most_frequent_patterns_come_first_up_to_the_limit(indexed_folder: IndexedFolder):
+    assert [len(pattern.members) for pattern in find_patterns(indexed_folder.reader, 2)] == [5, 3]
+    assert find_patterns(indexed_folder.reader, 0) == []
 
 
-def test_the_representative_is_most_like_the_others(indexed: Indexed):
-    assert find_pattern(indexed, "functions decorated with app.get, app.post").representative.name in (
+def test_the_representative_is_the_most_similar_to_the_others(indexed_folder: IndexedFolder):
+    assert find_pattern(indexed_folder, "functions decorated with app.get, app.post").representative.name in (
         "read_item",
         "read_user",
     )
 
 
-def test_an_example_is_whole_and_the_likest(indexed: Indexed):
-    [first, second] = find_examples(indexed.reader, handler("api/things.py", "read_thing", READ), 2)
-    assert names([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
+def test_an_example_is_a_whole_and_most_similar_declaration(indexed_folder: IndexedFolder):
+    [first, second] = find_examples(indexed_folder.reader, make_handler_request("api/things.py", "read_thing", READ), 2)
+    assert list_example_names([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
     assert first.text.startswith('# one of them\n@app.get("/users/{id}")\nasync def read_user(')
     assert second.text == ITEMS[ITEMS.index('@router.get("/items/{id}")') : ITEMS.index("\n\n@limited")]
     assert first.pattern == "functions decorated with app.get, app.post"
 
 
-def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
-    examples = find_examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
-    assert "api/users.py read_user" not in names(examples)
-    assert "api/items.py read_item" in names(examples)
+def test_code_and_its_copies_are_no_examples_of_themselves(indexed_folder: IndexedFolder):
+    examples = find_examples(indexed_folder.reader, make_handler_request("api/users.py", "read_user", READ), 9)
+    assert "api/users.py read_user" not in list_example_names(examples)
+    assert "api/items.py read_item" in list_example_names(examples)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
-    copied = wanted("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
-    assert "api/items.py read_item" not in names(find_examples(indexed.reader, copied, 9))
+    copied = make_example_request("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
+    assert "api/items.py read_item" not in list_example_names(find_examples(indexed_folder.reader, copied, 9))
 
 
-def test_code_that_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
+def test_code_with_a_similar_name_and_another_body_is_no_example(tmp_path: Path):
     files = {
         f"{n}.py": f"def make_{n}(x):\n    return {n} * alpha_{n} + beta_{n} // gamma_{n}(x, {n}.y)\n" for n in "abc"
     }
     like = {f"like_{n}.py": f"def make_{n}_total(order):\n    return sum(order.{n}s)\n" for n in "de"}
-    with closing(Indexed(tmp_path, files | like)) as indexed:
-        it = wanted("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
-        assert names(find_examples(indexed.reader, it, 9)) == ["like_d.py make_d_total", "like_e.py make_e_total"]
+    with closing(IndexedFolder(tmp_path, files | like)) as indexed:
+        it = make_example_request("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
+        assert list_example_names(find_examples(indexed.reader, it, 9)) == [
+            "like_d.py make_d_total",
+            "like_e.py make_e_total",
+        ]
 
 
 def test_two_alike_are_no_pattern(tmp_path: Path):
     files = {"a.py": ITEMS.replace("@limited(10)\n", "").replace("@router.delete", "@deleting")}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         assert find_patterns(indexed.reader, 9) == []
-        assert find_examples(indexed.reader, handler("b.py", "read_thing", READ), 9) == []
+        assert find_examples(indexed.reader, make_handler_request("b.py", "read_thing", READ), 9) == []
 
 
-def test_a_class_is_shown_with_its_methods(indexed: Indexed):
+def test_a_class_is_shown_with_its_methods(indexed_folder: IndexedFolder):
     before, body = "@dataclass\nclass ", ':\n    """Of a shop."""\n\n    name: str\n    size: int\n'
-    [result] = find_examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
+    [result] = find_examples(
+        indexed_folder.reader, make_example_request("shop/more.py", before, "Price", ":", body, "class"), 1
+    )
     assert result.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
 
 
-def test_tests_are_examples_of_tests_only(indexed: Indexed):
+def test_tests_are_examples_of_tests_only(indexed_folder: IndexedFolder):
     text = "\n    assert client.get('/d').status == 200\n"
-    examples = find_examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
-    assert names(examples) == ["tests/test_api.py test_a_is_read"]
-    assert find_examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
+    examples = find_examples(
+        indexed_folder.reader, make_example_request("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1
+    )
+    assert list_example_names(examples) == ["tests/test_api.py test_a_is_read"]
+    assert (
+        find_examples(
+            indexed_folder.reader, make_example_request("d.py", "def ", "test_d_is_read", "(client):", text), 1
+        )
+        == []
+    )
 
 
-def test_examples_in_other_languages(indexed: Indexed):
+def test_examples_are_found_in_other_languages(indexed_folder: IndexedFolder):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
-    it = wanted("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
-    assert names(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
-    it = wanted(
+    it = make_example_request("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
+    assert list_example_names(find_examples(indexed_folder.reader, it, 1)) == ["web/users.ts getUser"]
+    it = make_example_request(
         "go/x.go",
         "func (s *Server) ",
         "FindUser",
@@ -244,7 +260,7 @@ def test_examples_in_other_languages(indexed: Indexed):
         " {\n\ts.write(w, s.users)\n}",
         "method",
     )
-    [result] = find_examples(indexed.reader, it, 1)
+    [result] = find_examples(indexed_folder.reader, it, 1)
     assert result.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
 
 
@@ -257,8 +273,10 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         "secret.py": head.format("secret") + READ + f'    call("{key}", thing)\n',
         "short.py": head.format("short") + READ + "    return ThingOut.of(thing, db.owner(thing), now())\n",
     }
-    with closing(Indexed(tmp_path, files)) as indexed:
-        assert names(find_examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
+        assert list_example_names(
+            find_examples(indexed.reader, make_handler_request("x.py", "read_thing", READ), 9)
+        ) == ["short.py read_short"]
         [result] = find_patterns(indexed.reader, 9)
         assert result.representative.name == "read_short"
         assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in result.members)
@@ -287,7 +305,9 @@ def test_code_that_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         ("go", "a.go", "function", "func ", "ListAll(ctx context.Context)", "functions named List…"),
     ],
 )  # fmt: skip
-def test_the_signs_of_a_kind_of_declaration(language: str, path: str, kind: str, before: str, head: str, expected: str):
+def test_a_kind_of_declaration_is_described_by_its_common_signs(
+    language: str, path: str, kind: str, before: str, head: str, expected: str
+):
     name = head.partition("(")[0]
     bases = ("object",) if "object" in head else ()
     its = find_shape(DeclarationHead(language, path, kind, name, bases, before, head[len(name) :]))
@@ -295,13 +315,13 @@ def test_the_signs_of_a_kind_of_declaration(language: str, path: str, kind: str,
     assert describe_shapes([its]) == expected
 
 
-def test_nothing_tells_what_some_are():
+def test_a_declaration_without_signs_has_no_shape():
     assert find_shape(DeclarationHead("python", "a.py", "class", "Circle", (), "class ", ":")) is None
     assert find_shape(DeclarationHead("python", "a.py", "method", "__init__", (), "def ", "(self, x):")) is None
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(["python", "java", "go", "rust", "csharp", "lua"]))
-def test_a_broken_text_tells_something_or_nothing(before: str, head: str, language: str):
+def test_a_broken_text_has_a_description_or_none(before: str, head: str, language: str):
     its = find_shape(DeclarationHead(language, "a", "function", "read_it", (), before, head))
     assert isinstance(its, Shape)
     assert describe_shapes([its, its]).startswith(("functions ", "async functions ", "test functions"))
@@ -317,20 +337,20 @@ def test_a_broken_text_tells_something_or_nothing(before: str, head: str, langua
     ),
     st.integers(0, 4),
 )
-def test_members_are_disjoint_and_no_more_are_found_than_were_asked_for(
+def test_patterns_have_no_common_members_and_their_number_is_limited(
     tmp_path_factory: pytest.TempPathFactory, made: list[tuple[str, str]], most: int
 ):
     files = {
         f"{'tests/' * (n % 2)}f{n}.py": f"{mark}def {word}_{n}(x):\n    return x.{word} + {n}\n"
         for n, (mark, word) in enumerate(made)
     }
-    with closing(Indexed(tmp_path_factory.mktemp("project"), files)) as indexed:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("project"), files)) as indexed:
         everything = find_patterns(indexed.reader, 100)
         members = [(it.path, it.n) for item in everything for it in item.members]
         assert len(members) == len(set(members)) <= len(made)
         assert all(len(item.members) >= 3 and item.representative in item.members for item in everything)
         assert find_patterns(indexed.reader, most) == everything[:most]
-        it = wanted("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
+        it = make_example_request("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
         examples = find_examples(indexed.reader, it, most)
         assert len(examples) <= most
         assert all((item.symbol.path, item.symbol.name) != ("f0.py", "get_0") for item in examples)

@@ -8,15 +8,15 @@ import pytest
 from lsp_harness.index.builder.chunks import split_chunks
 from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_names
-from tests.syntax.markup import fixture, golden
+from tests.syntax.markup import read_fixture, read_golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"
 NAMES = sorted(language.id for language in shipped_languages() if language.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)
-def test_chunks_of(language: str, golden_update: bool):
-    _, tree = fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
+def test_a_source_is_cut_into_the_expected_chunks(language: str, golden_update: bool):
+    _, tree = read_fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
     declarations = find_declarations(tree.language, tree.data, tree.root)[0]
     names = qualified_names(declarations)
     result = ""
@@ -24,4 +24,4 @@ def test_chunks_of(language: str, golden_update: bool):
         first, last = tree.document.line_of(start) + 1, tree.document.line_of(end - 1) + 1
         result += f"{first:>2}-{last:<2} {names[symbol] if symbol >= 0 else '-'}\n"
     file = Path(__file__).parent / "cut" / f"{language}.txt"
-    assert result == golden(file, result, update=golden_update)
+    assert result == read_golden(file, result, update=golden_update)

@@ -1,4 +1,4 @@
-"""The first line of what is said of a declaration."""
+"""Tests of the first line of the documentation of a declaration."""
 
 from contextlib import closing
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.name_lookup import read_doc_line
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "a.py": (
@@ -56,8 +56,8 @@ FILES = {
         ("a.lua", "open", "Opens it."),
     ],
 )
-def test_the_first_line(tmp_path: Path, path: str, name: str, expected: str):
-    with closing(Indexed(tmp_path, FILES)) as indexed:
+def test_the_first_line_of_documentation_is_read(tmp_path: Path, path: str, name: str, expected: str):
+    with closing(IndexedFolder(tmp_path, FILES)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         assert read_doc_line(indexed.view, symbol) == expected

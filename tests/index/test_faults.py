@@ -18,7 +18,7 @@ from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
-from tests.index.test_index_keeper import Front, front, indexers
+from tests.index.test_index_keeper import FrontEnd, find_index_processes, open_front
 
 pytestmark = pytest.mark.process
 
@@ -34,8 +34,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All that an index says, without the numbers that it gives out."""
+def read_contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Return the contents of an index without the numbers of its rows."""
     with closing(DatabaseReader(database)) as reader:
         return {
             "files": sorted(reader.rows("SELECT path, digest, language, skipped FROM files")),
@@ -61,16 +61,16 @@ def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
-def fresh(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
+def index_again(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
     with (
         closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         indexer.scan()
-    return contents(database)
+    return read_contents(database)
 
 
-async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
+async def test_a_process_that_is_killed_at_any_moment_is_replaced_and_continues(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 0.01)
@@ -79,30 +79,32 @@ async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
     for n in range(FILES):
         (root / f"m{n}.py").write_text(f"from m{n // 2} import f{n // 2}\n\ndef f{n}(): return f{n // 2}()\n" * 20)
     where = prepare_place(root)
-    async with front(where) as result:
+    async with open_front(where) as result:
         for n in range(KILLS):
             # sometimes it has just begun, sometimes it is in the middle, sometimes it waits for changes
             for _ in range(chance.randrange(4)):
                 (root / f"m{chance.randrange(FILES)}.py").write_text(f"def changed_{n}(): ...\n")
             for _ in range(chance.randrange(3)):
                 await result.hears(lambda said: said["state"] in ("scanning", "ready"))
-            await killed(result, where.database, indexers(where))
+            await kill_index_processes(result, where.database, find_index_processes(where))
         (root / "last.py").write_text("def last(): ...\n")
         await result.hears(
-            lambda said: said["state"] == "ready" and any("last.py" in row for row in contents(where.database)["files"])
+            lambda said: (
+                said["state"] == "ready" and any("last.py" in row for row in read_contents(where.database)["files"])
+            )
         )
-        assert contents(where.database) == fresh(root, tmp_path / "fresh.db")
+        assert read_contents(where.database) == index_again(root, tmp_path / "fresh.db")
 
 
-async def killed(front: Front, database: Path, pids: list[int]) -> None:
+async def kill_index_processes(front: FrontEnd, database: Path, pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
         await front.hears(lambda said: said["state"] == "ended")
     # who reads it meanwhile reads on
-    contents(database)
+    read_contents(database)
 
 
-def test_a_file_that_cannot_be_read_is_left_out_and_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_cannot_be_read_is_left_out_until_it_can_be_read(root: Path, monkeypatch: pytest.MonkeyPatch):
     (root / "good.py").write_text("def good(): ...\n")
     (root / "bad").mkdir()
     (root / "bad/a.py").write_text("def hidden(): ...\n")
@@ -124,7 +126,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_comes_back(root: Path, monke
         with closing(DatabaseReader(database)) as reader:
             assert reader.rows("SELECT * FROM left_out") == [("bad", "permission denied")]
         assert indexer.scan().left == 0
-        assert [row[0] for row in contents(database)["files"]] == ["bad/a.py", "good.py"]
+        assert [row[0] for row in read_contents(database)["files"]] == ["bad/a.py", "good.py"]
 
 
 def test_links_in_a_circle_are_not_followed(root: Path):
@@ -148,7 +150,7 @@ def test_a_huge_file_is_not_even_read(root: Path):
         assert indexer.scan().parsed == 0
 
 
-def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_only_the_file_that_kills_its_reader_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.index.builder import reader_processes
 
     for n in range(40):
@@ -175,7 +177,7 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
         assert writer.rows("SELECT count(*) FROM symbols") == [(39,)]
 
 
-def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_disappears_during_its_reading_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.index.builder import indexer as module
 
     (root / "a.py").write_text("def a(): ...\n")
@@ -196,12 +198,12 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
         assert indexer.scan().left == 0
 
 
-def test_a_path_that_the_system_does_not_let_be_named_is_said(root: Path):
+def test_a_path_that_is_not_utf_8_is_reported(root: Path):
     (root / os.fsdecode(b"na\xefme.py")).write_text("x = 1\n")
     assert [*walk(root, IgnoreFiles([root]))] == [SkippedFile("na?me.py", "its name is not UTF-8")]
 
 
-def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):
+def test_after_a_full_disk_indexing_continues(root: Path):
     (root / "a.py").write_text("def a(): ...\n")
     database = root.parent / "index.db"
     with (
@@ -214,7 +216,7 @@ def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):
             (root / f"m{n}.py").write_text(f"def f{n}(): ...\n" * 400)
         with pytest.raises(StoreError, match="full"):
             indexer.scan()
-        assert "a.py" in [row[0] for row in contents(database)["files"]]
+        assert "a.py" in [row[0] for row in read_contents(database)["files"]]
         writer.rows("PRAGMA max_page_count = 1000000")
         assert indexer.scan().files == 61
-        assert len(contents(database)["files"]) == 61
+        assert len(read_contents(database)["files"]) == 61

@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.index.builder.import_links import ImportLinks
 
 
-def links(files: dict[str, str] | list[str]) -> ImportLinks:
+def make_import_links(files: dict[str, str] | list[str]) -> ImportLinks:
     texts = files if isinstance(files, dict) else dict.fromkeys(files, "")
     return ImportLinks(texts, lambda path: texts[path])
 
@@ -46,8 +46,8 @@ PYTHON = [
         ("tests/test_cart.py", "money", "", []),
     ],
 )
-def test_python(path: str, module: str, name: str, expected: list[str]):
-    assert links(PYTHON).find_targets(path, "python", module, name) == expected
+def test_a_python_import_leads_to_its_files(path: str, module: str, name: str, expected: list[str]):
+    assert make_import_links(PYTHON).find_targets(path, "python", module, name) == expected
 
 
 SCRIPTS = {
@@ -90,11 +90,11 @@ SCRIPTS = {
         ("button", []),
     ],
 )
-def test_typescript(module: str, expected: list[str]):
-    assert links(SCRIPTS).find_targets("web/app.ts", "typescript", module, "x") == expected
+def test_a_typescript_import_leads_to_its_files(module: str, expected: list[str]):
+    assert make_import_links(SCRIPTS).find_targets("web/app.ts", "typescript", module, "x") == expected
 
 
-def test_go_imports_all_of_a_package_but_its_tests():
+def test_a_go_import_means_all_files_of_a_package_but_its_tests():
     files = {
         "go.mod": "module example.org/shop\n",
         "cart/a.go": "",
@@ -102,9 +102,12 @@ def test_go_imports_all_of_a_package_but_its_tests():
         "cart/a_test.go": "",
         "main.go": "",
     }
-    assert links(files).find_targets("main.go", "go", "example.org/shop/cart", "") == ["cart/a.go", "cart/b.go"]
-    assert links(files).find_targets("cart/a.go", "go", "example.org/shop", "") == ["main.go"]
-    assert links(files).find_targets("main.go", "go", "fmt", "") == []
+    assert make_import_links(files).find_targets("main.go", "go", "example.org/shop/cart", "") == [
+        "cart/a.go",
+        "cart/b.go",
+    ]
+    assert make_import_links(files).find_targets("cart/a.go", "go", "example.org/shop", "") == ["main.go"]
+    assert make_import_links(files).find_targets("main.go", "go", "fmt", "") == []
 
 
 RUST = {
@@ -124,12 +127,12 @@ RUST = {
 }
 
 
-def test_a_crate_whose_first_file_is_elsewhere():
+def test_a_crate_with_another_first_file_is_found():
     files = {
         "Cargo.toml": '[package]\nname = "all"\n[[bin]]\npath = "crates/core/main.rs"\n',
         **dict.fromkeys(["crates/core/main.rs", "crates/core/flags/mod.rs", "crates/core/flags/low.rs"], ""),
     }
-    assert links(files).find_targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == [
+    assert make_import_links(files).find_targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == [
         "crates/core/flags/mod.rs"
     ]
 
@@ -148,8 +151,8 @@ def test_a_crate_whose_first_file_is_elsewhere():
         ("app/src/main.rs", "std::collections", "HashMap", []),
     ],
 )
-def test_rust(path: str, module: str, name: str, expected: list[str]):
-    assert links(RUST).find_targets(path, "rust", module, name) == expected
+def test_a_rust_import_leads_to_its_files(path: str, module: str, name: str, expected: list[str]):
+    assert make_import_links(RUST).find_targets(path, "rust", module, name) == expected
 
 
 @pytest.mark.parametrize(
@@ -174,7 +177,9 @@ def test_rust(path: str, module: str, name: str, expected: list[str]):
         ("Program.cs", "csharp", "System", "", []),
     ],
 )
-def test_the_others(path: str, language: str, module: str, name: str, expected: list[str]):
+def test_an_import_of_another_language_leads_to_its_files(
+    path: str, language: str, module: str, name: str, expected: list[str]
+):
     files = [
         *(
             "a/src/main/java/x/App.java",
@@ -186,17 +191,17 @@ def test_the_others(path: str, language: str, module: str, name: str, expected: 
         *("bin/run.rb", "lib/shop/cart.rb", "lib/shop/item.rb", "app/Http/Page.php", "app/Models/Cart.php"),
         *("game/main.lua", "game/cart.lua", "run.sh", "lib.sh", "Program.cs", "b/src/stdio.hpp"),
     ]
-    assert links(files).find_targets(path, language, module, name) == expected
+    assert make_import_links(files).find_targets(path, language, module, name) == expected
 
 
-def test_settings_that_are_no_json_are_none():
+def test_settings_that_are_no_json_are_ignored():
     files = {"tsconfig.json": "{", "package.json": "[1]", "a.ts": "", "b.ts": ""}
-    assert links(files).find_targets("a.ts", "typescript", "./b", "") == ["b.ts"]
-    assert links(files).find_targets("a.ts", "typescript", "b", "") == []
+    assert make_import_links(files).find_targets("a.ts", "typescript", "./b", "") == ["b.ts"]
+    assert make_import_links(files).find_targets("a.ts", "typescript", "b", "") == []
 
 
-def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
-    result = links(["a.cs", "b.cs", "c.cs"])
+def test_a_csharp_import_means_the_files_that_declare_the_namespace():
+    result = make_import_links(["a.cs", "b.cs", "c.cs"])
     result.find_namespace_files = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
     assert result.find_targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
     # `using static Shop.Money.Rate`
@@ -204,16 +209,16 @@ def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
     assert result.find_targets("a.cs", "csharp", "System", "") == []
 
 
-def test_a_name_that_many_have_is_nearest_where_it_is_longest_the_same():
-    result = links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
+def test_an_ambiguous_include_means_the_nearest_file():
+    result = make_import_links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
     for _ in range(2):
         assert result.find_targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
         assert result.find_targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
         assert result.find_targets("main.c", "c", "x/util.h", "") == []
 
 
-def calls(links: ImportLinks, language: str, module: str) -> int:
-    """How many functions are called to say that an import means nothing here."""
+def count_calls(links: ImportLinks, language: str, module: str) -> int:
+    """Return how many functions are called until an import is known to mean no file."""
     result = 0
 
     def count(frame: object, event: str, of: object) -> None:
@@ -249,10 +254,10 @@ def calls(links: ImportLinks, language: str, module: str) -> int:
 def test_a_module_that_is_not_here_is_not_looked_for_everywhere(
     language: str, file: str, text: str, first: str, then: str
 ):
-    few, many = (links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
+    few, many = (make_import_links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
     for result in (few, many):
         result.find_targets("main", language, first, "")
-    assert calls(few, language, then) == calls(many, language, then)
+    assert count_calls(few, language, then) == count_calls(many, language, then)
 
 
 def test_a_string_of_json_that_is_never_closed_is_read_once():
@@ -262,4 +267,4 @@ def test_a_string_of_json_that_is_never_closed_is_read_once():
         "src/c.ts": "",
         "d.ts": "",
     }
-    assert links(files).find_targets("d.ts", "typescript", "@a/b/c", "") == ["src/c.ts"]
+    assert make_import_links(files).find_targets("d.ts", "typescript", "@a/b/c", "") == ["src/c.ts"]

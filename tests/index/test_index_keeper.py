@@ -1,4 +1,4 @@
-"""One process keeps an index, whoever has the folder open, and whatever happens to it."""
+"""Tests that one process keeps an index for all front ends, and is replaced when it ends."""
 
 import asyncio
 import os
@@ -19,8 +19,8 @@ from lsp_harness.store.database import DatabaseReader
 pytestmark = pytest.mark.process
 
 
-class Front:
-    """A front end that keeps what it is told."""
+class FrontEnd:
+    """A front end that records the reports of its index process."""
 
     def __init__(self, where: IndexPlace) -> None:
         self.told: list[dict[str, object]] = []
@@ -32,7 +32,7 @@ class Front:
         self._news.set()
 
     async def hears(self, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
-        """The next thing that is said and wanted."""
+        """Wait for the next report that the condition accepts."""
         while True:
             for n, item in enumerate(self.told):
                 if wanted(item):
@@ -42,12 +42,12 @@ class Front:
             await self._news.wait()
 
 
-def state(name: str) -> Callable[[dict[str, object]], bool]:
+def is_in_state(name: str) -> Callable[[dict[str, object]], bool]:
     return lambda said: said["state"] == name
 
 
 @pytest.fixture
-def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
+def index_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws/a.py").write_text("def first(): pass\n")
@@ -55,21 +55,21 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
 
 
 @asynccontextmanager
-async def front(where: IndexPlace) -> AsyncIterator[Front]:
-    result = Front(where)
+async def open_front(where: IndexPlace) -> AsyncIterator[FrontEnd]:
+    result = FrontEnd(where)
     try:
         yield result
     finally:
         await result.keeper.close()
 
 
-def indexers(where: IndexPlace) -> list[int]:
-    """Processes that were given this database."""
+def find_index_processes(where: IndexPlace) -> list[int]:
+    """Return the processes that keep this database."""
     mine = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child.pid for child in mine if str(where.database) in child.cmdline()]
 
 
-def names(where: IndexPlace) -> list[str]:
+def read_indexed_names(where: IndexPlace) -> list[str]:
     reader = DatabaseReader(where.database)
     try:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
@@ -77,99 +77,105 @@ def names(where: IndexPlace) -> list[str]:
         reader.close()
 
 
-async def test_the_index_follows_the_files(where: IndexPlace):
-    async with front(where) as result:
-        assert (await result.hears(state("ready")))["parsed"] == 1
-        assert names(where) == ["first"]
-        (where.root / "b.py").write_text("def second(): pass\n")
+async def test_the_index_follows_the_files(index_place: IndexPlace):
+    async with open_front(index_place) as result:
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 1
+        assert read_indexed_names(index_place) == ["first"]
+        (index_place.root / "b.py").write_text("def second(): pass\n")
         await result.hears(lambda said: said.get("parsed") == 1)
-        assert names(where) == ["first", "second"]
-        (where.root / "a.py").unlink()
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
-    assert indexers(where) == []
-    assert not is_locked(where.lock)
+        assert read_indexed_names(index_place) == ["first", "second"]
+        (index_place.root / "a.py").unlink()
+        await result.hears(lambda said: said["state"] == "ready" and read_indexed_names(index_place) == ["second"])
+    assert find_index_processes(index_place) == []
+    assert not is_locked(index_place.lock)
 
 
-async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
-    odd = Path(os.fsdecode(os.fsencode(where.root) + b"/\xff.py"))
+async def test_a_file_name_that_is_not_utf_8_does_not_end_the_process(index_place: IndexPlace):
+    odd = Path(os.fsdecode(os.fsencode(index_place.root) + b"/\xff.py"))
     try:
         odd.touch()
     except OSError:
         pytest.skip("no file can have such a name here")
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [pid] = indexers(where)
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
+        [pid] = find_index_processes(index_place)
         # who is told of this one watches
-        (where.root / "b.py").write_text("def second(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
+        (index_place.root / "b.py").write_text("def second(): pass\n")
+        await result.hears(
+            lambda said: said["state"] == "ready" and read_indexed_names(index_place) == ["first", "second"]
+        )
         odd.write_text("def odd(): pass\n")
-        (where.root / "c.py").write_text("def third(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
-        assert indexers(where) == [pid]
+        (index_place.root / "c.py").write_text("def third(): pass\n")
+        await result.hears(
+            lambda said: said["state"] == "ready" and read_indexed_names(index_place) == ["first", "second", "third"]
+        )
+        assert find_index_processes(index_place) == [pid]
 
 
-async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        async with front(where) as other:
-            assert len(indexers(where)) == 1
+async def test_two_front_ends_share_one_index_process(index_place: IndexPlace):
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
+        async with open_front(index_place) as other:
+            assert len(find_index_processes(index_place)) == 1
             await result.keeper.close()
-            assert (await other.hears(state("ready")))["parsed"] == 0
-            assert len(indexers(where)) == 1
-            (where.root / "a.py").write_text("def changed(): pass\n")
-            await other.hears(lambda said: said["state"] == "ready" and names(where) == ["changed"])
+            assert (await other.hears(is_in_state("ready")))["parsed"] == 0
+            assert len(find_index_processes(index_place)) == 1
+            (index_place.root / "a.py").write_text("def changed(): pass\n")
+            await other.hears(lambda said: said["state"] == "ready" and read_indexed_names(index_place) == ["changed"])
 
 
-async def test_one_that_is_killed_is_followed_by_another(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [pid] = indexers(where)
+async def test_a_killed_index_process_is_replaced(index_place: IndexPlace):
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
+        [pid] = find_index_processes(index_place)
         os.kill(pid, signal.SIGKILL)
-        assert (await result.hears(state("ended")))["code"] == -signal.SIGKILL
-        (where.root / "a.py").write_text("def later(): pass\n")
-        await result.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
+        assert (await result.hears(is_in_state("ended")))["code"] == -signal.SIGKILL
+        (index_place.root / "a.py").write_text("def later(): pass\n")
+        await result.hears(lambda said: said["state"] == "ready" and read_indexed_names(index_place) == ["later"])
 
 
-async def test_one_that_got_something_done_is_followed_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
+async def test_an_index_process_that_made_progress_is_replaced_soon(
+    index_place: IndexPlace, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 3600.0)
     monkeypatch.setattr(index_keeper, "LONGEST_DELAY_AFTER_PROGRESS_S", 0.01)
-    async with front(where) as result:
+    async with open_front(index_place) as result:
         for _ in range(3):
-            await result.hears(state("ready"))
-            [pid] = indexers(where)
+            await result.hears(is_in_state("ready"))
+            [pid] = find_index_processes(index_place)
             os.kill(pid, signal.SIGKILL)
-            await result.hears(state("ended"))
-        assert (await result.hears(state("ready")))["parsed"] == 0
+            await result.hears(is_in_state("ended"))
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 0
 
 
-async def test_a_damaged_database_is_made_anew(where: IndexPlace):
-    async with front(where) as result:
-        await result.hears(state("ready"))
+async def test_a_damaged_database_is_replaced(index_place: IndexPlace):
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
     for suffix in ("-wal", "-shm"):
-        Path(f"{where.database}{suffix}").unlink(missing_ok=True)
-    where.database.write_bytes(b"no database" * 1000)
-    async with front(where) as result:
-        assert (await result.hears(state("ready")))["parsed"] == 1
-        assert names(where) == ["first"]
+        Path(f"{index_place.database}{suffix}").unlink(missing_ok=True)
+    index_place.database.write_bytes(b"no database" * 1000)
+    async with open_front(index_place) as result:
+        assert (await result.hears(is_in_state("ready")))["parsed"] == 1
+        assert read_indexed_names(index_place) == ["first"]
 
 
 async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
-    where: IndexPlace, monkeypatch: pytest.MonkeyPatch
+    index_place: IndexPlace, monkeypatch: pytest.MonkeyPatch
 ):
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        first = indexers(where)
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
+        first = find_index_processes(index_place)
     monkeypatch.setattr(index_keeper, "POLL_INTERVAL_S", 0.05)
     monkeypatch.setattr(index_keeper, "SILENCE_LIMIT_S", 0.5)
-    async with front(where) as result:
-        await result.hears(state("ready"))
-        [stopped] = indexers(where)
+    async with open_front(index_place) as result:
+        await result.hears(is_in_state("ready"))
+        [stopped] = find_index_processes(index_place)
         os.kill(stopped, signal.SIGSTOP)
 
-        outcome = await result.hears(state("paused"))
+        outcome = await result.hears(is_in_state("paused"))
 
         assert outcome["why"] == "the index process does not respond; it is stopped and started again"
-        await result.hears(state("ready"))
-        [other] = indexers(where)
+        await result.hears(is_in_state("ready"))
+        [other] = find_index_processes(index_place)
         assert other not in (stopped, *first)

@@ -1,4 +1,4 @@
-"""Where an index is when the cache cannot be written."""
+"""Tests of the place of an index when the cache cannot be written."""
 
 import os
 from pathlib import Path
@@ -18,7 +18,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "root"
 
 
-def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+def _make_folders_full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     write = file_writing.write_all
 
     def full(descriptor: int, data: bytes) -> None:
@@ -30,24 +30,24 @@ def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 
 def test_an_index_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _full(monkeypatch, tmp_path / "home")
+    _make_folders_full(monkeypatch, tmp_path / "home")
     where = prepare_place(root)
     assert where.folder.is_relative_to(tmp_path / f"lsp-harness-{os.getuid()}" / "index")
     assert prepare_place(root) == where
 
 
-def test_one_that_is_there_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_index_stays_in_its_place(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = prepare_place(root)
     where.database.touch()
     (where.folder / "root").unlink()
-    _full(monkeypatch, where.folder)
+    _make_folders_full(monkeypatch, where.folder)
     assert prepare_place(root) == where
 
 
-def test_where_nothing_can_be_written_there_is_a_sentence(
+def test_an_error_says_what_to_do_if_no_index_can_be_written(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _full(monkeypatch, tmp_path)
+    _make_folders_full(monkeypatch, tmp_path)
     with pytest.raises(
         (ConfigError, StoreError), match=r"cannot be written \(No space left on device\).*LSP_HARNESS_HOME"
     ):
@@ -55,7 +55,7 @@ def test_where_nothing_can_be_written_there_is_a_sentence(
 
 
 @pytest.mark.parametrize("name", ["root", "lock"])
-def test_a_pipe_holds_up_nobody(root: Path, name: str) -> None:
+def test_a_pipe_in_the_place_of_a_file_does_not_block(root: Path, name: str) -> None:
     where = prepare_place(root)
     (where.folder / name).unlink(missing_ok=True)
     os.mkfifo(where.folder / name)

@@ -19,8 +19,8 @@ from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 pytestmark = pytest.mark.process
 
 
-class Orders:
-    """Orders of a front end that sends none."""
+class EmptyOrders:
+    """Orders of a front end, of which there are none."""
 
     def __init__(self) -> None:
         self.started, self.stopped, self.rescan = threading.Event(), threading.Event(), threading.Event()
@@ -29,7 +29,7 @@ class Orders:
         self.changed_paths: SimpleQueue[str] = SimpleQueue()
 
 
-class Ending(threading.Event):
+class EndingEvent(threading.Event):
     """An event that is set after `waits` waits."""
 
     def __init__(self, waits: int) -> None:
@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def names(database: Path) -> list[str]:
+def read_indexed_names(database: Path) -> list[str]:
     with closing(DatabaseReader(database)) as reader:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
 
@@ -68,29 +68,29 @@ def state_log(monkeypatch: pytest.MonkeyPatch) -> StateLog:
     return result
 
 
-def run_process(root: Path, orders: Orders, *, follow: bool) -> None:
+def run_process(root: Path, orders: EmptyOrders, *, follow: bool) -> None:
     IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
-def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, state_log: StateLog):
-    orders = Orders()
+def test_without_following_files_are_read_once_and_on_request(root: Path, state_log: StateLog):
+    orders = EmptyOrders()
 
-    class Changing(Ending):
+    class Changing(EndingEvent):
         def wait(self, timeout: float | None = None) -> bool:
             if self.waits == 2:
                 (root / "a.py").write_text("def second(): ...\n")
             if self.waits == 1:
-                assert names(root.parent / "index.db") == ["first"]
+                assert read_indexed_names(root.parent / "index.db") == ["first"]
                 orders.rescan.set()
             return super().wait(timeout)
 
     orders.stopped = Changing(3)
     run_process(root, orders, follow=False)
     assert [result["parsed"] for result in state_log if result["state"] == "ready"] == [1, 1]
-    assert names(root.parent / "index.db") == ["second"]
+    assert read_indexed_names(root.parent / "index.db") == ["second"]
 
 
-def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
+def test_without_notifications_of_the_system_all_files_are_looked_at(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
@@ -99,9 +99,9 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
         raise OSError("OS file watch limit reached")
 
     monkeypatch.setattr(watchfiles, "watch", unable)
-    orders = Orders()
+    orders = EmptyOrders()
 
-    class Changing(Ending):
+    class Changing(EndingEvent):
         def wait(self, timeout: float | None = None) -> bool:
             (root / "b.py").write_text("def other(): ...\n")
             return super().wait(timeout)
@@ -109,11 +109,11 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
     orders.stopped = Changing(1)
     run_process(root, orders, follow=True)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["ready", "polling", "ready"]
-    assert names(root.parent / "index.db") == ["first", "other"]
+    assert read_indexed_names(root.parent / "index.db") == ["first", "other"]
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
+def test_a_broken_watch_is_started_again_once(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch, times: int
 ):
     import watchfiles
@@ -131,38 +131,38 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
         orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", watch)
-    orders = Orders()
-    orders.stopped = Ending(1)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(1)
     run_process(root, orders, follow=True)
     states = [result["state"] for result in state_log if result["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
-    assert names(root.parent / "index.db") == ["after2", "first"]
+    assert read_indexed_names(root.parent / "index.db") == ["after2", "first"]
 
 
-def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
+def test_a_file_that_was_reported_as_written_is_read_without_a_watch(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     import watchfiles
 
     (root / "b.py").write_text("def silent(): ...\n")
-    orders, database = Orders(), root.parent / "index.db"
+    orders, database = EmptyOrders(), root.parent / "index.db"
 
     def deaf(*_: object, **__: object) -> Iterator[Collection[object]]:
-        """As on a network's file system."""
+        """Report no changes, as a network file system does."""
         yield ()
         for file in ("a.py", "b.py"):
             (root / file).write_text("def later(): ...\n")
         yield ()
-        assert names(database) == ["first", "silent"]
+        assert read_indexed_names(database) == ["first", "silent"]
         orders.changed_paths.put("a.py")
         orders.changed_paths.put("node_modules/foreign.js")
         yield ()
-        assert names(database) == ["later", "silent"]
+        assert read_indexed_names(database) == ["later", "silent"]
         # one that is new may be a folder, so that everything is looked at
         (root / "new.py").write_text("def new(): ...\n")
         orders.changed_paths.put("new.py")
         yield ()
-        assert names(database) == ["later", "later", "new"]
+        assert read_indexed_names(database) == ["later", "later", "new"]
         (root / "new.py").unlink()
         orders.changed_paths.put("new.py")
         yield ()
@@ -170,12 +170,12 @@ def test_a_file_that_was_told_as_written_is_read_where_nobody_tells_of_changes(
 
     monkeypatch.setattr(watchfiles, "watch", deaf)
     run_process(root, orders, follow=True)
-    assert names(database) == ["later", "later"]
+    assert read_indexed_names(database) == ["later", "later"]
     done = [(result["parsed"], result["dropped"]) for result in state_log if result["state"] == "ready"]
     assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
 
-def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_reported_and_tried_again(root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.errors import StoreError
     from lsp_harness.index.builder.indexer import Indexer
 
@@ -187,15 +187,15 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, state_log: Stat
         return scan(self, first)
 
     monkeypatch.setattr(Indexer, "scan", scanning)
-    orders = Orders()
-    orders.stopped = Ending(2)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(2)
     run_process(root, orders, follow=False)
     assert [result["state"] for result in state_log if result["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(state_log[0]["why"])
-    assert names(root.parent / "index.db") == ["first"]
+    assert read_indexed_names(root.parent / "index.db") == ["first"]
 
 
-def test_the_index_asks_whether_somebody_types_unless_somebody_waits_for_it(
+def test_indexing_waits_for_a_typing_user_unless_a_caller_waits(
     root: Path, state_log: StateLog, monkeypatch: pytest.MonkeyPatch
 ):
     items: list[None] = []
@@ -213,7 +213,7 @@ def test_the_index_asks_whether_somebody_types_unless_somebody_waits_for_it(
     ):
         result.scan()
     assert items == []
-    orders = Orders()
-    orders.stopped = Ending(0)
+    orders = EmptyOrders()
+    orders.stopped = EndingEvent(0)
     run_process(root, orders, follow=False)
     assert items

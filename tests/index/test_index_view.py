@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_search import SearchRequest
 from lsp_harness.store.database import DatabaseReader, Row
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "shop/__init__.py": "from .cart import Cart as Cart\nfrom .money import *\n",
@@ -33,8 +33,8 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as result:
         yield result
 
 
@@ -52,9 +52,11 @@ def indexed(tmp_path: Path):
         ("geo/area.go", "Circle", ["geo/circle.go Circle"]),
     ],
 )
-def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name: str, expected: list[str]):
+def test_a_name_means_the_imported_declaration(
+    indexed_folder: IndexedFolder, path: str, name: str, expected: list[str]
+):
     assert [
-        f"{definition.path} {definition.qualified}" for definition in indexed.view.find_definitions(path, name)
+        f"{definition.path} {definition.qualified}" for definition in indexed_folder.view.find_definitions(path, name)
     ] == expected
 
 
@@ -62,32 +64,37 @@ def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name
     ("module", "name", "expected"),
     [("m", "Rate", ["shop/money.py Rate"]), ("shop", "Cart", ["shop/cart.py Cart"]), ("os", "Cart", [])],
 )
-def test_names_of_a_module(indexed: Indexed, module: str, name: str, expected: list[str]):
+def test_names_of_a_module(indexed_folder: IndexedFolder, module: str, name: str, expected: list[str]):
     assert [
         f"{module_member.path} {module_member.qualified}"
-        for module_member in indexed.view.find_module_member("app.py", module, name)
+        for module_member in indexed_folder.view.find_module_member("app.py", module, name)
     ] == expected
 
 
-def test_a_signature_is_on_one_line(indexed: Indexed):
-    [cart] = indexed.view.find_definitions("app.py", "Cart")
+def test_a_signature_is_on_one_line(indexed_folder: IndexedFolder):
+    [cart] = indexed_folder.view.find_definitions("app.py", "Cart")
     assert cart.bases == ("Base",)
-    assert indexed.view.texts.read_signature(cart) == "class Cart(Base):"
-    assert [indexed.view.texts.read_signature(member) for member in indexed.view.symbols.find_members(cart)] == [
+    assert indexed_folder.view.texts.read_signature(cart) == "class Cart(Base):"
+    assert [
+        indexed_folder.view.texts.read_signature(member) for member in indexed_folder.view.symbols.find_members(cart)
+    ] == [
         "limit = 3",
         "def add(self, item: str, count=1) -> None:",
         "def total(self):",
     ]
 
 
-def test_members_may_be_declared_elsewhere(indexed: Indexed):
-    [circle] = indexed.view.find_definitions("geo/area.go", "Circle")
-    assert [member.qualified for member in indexed.view.symbols.find_members(circle)] == ["Circle.R", "Circle.Area"]
+def test_members_may_be_declared_elsewhere(indexed_folder: IndexedFolder):
+    [circle] = indexed_folder.view.find_definitions("geo/area.go", "Circle")
+    assert [member.qualified for member in indexed_folder.view.symbols.find_members(circle)] == [
+        "Circle.R",
+        "Circle.Area",
+    ]
 
 
-def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
+def test_symbols_of_one_name_are_sorted_by_path(tmp_path: Path):
     files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         view = indexed.view
         assert [item.path for item in view.symbols.find_by_name("Job", 2)] == ["a.py", "b.py"]
         assert [(item.path, item.kind) for item in view.symbols.find_by_name("run", 3)] == [
@@ -98,27 +105,27 @@ def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path)
         assert [item.path for item in view.symbols.find_by_name("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
 
 
-def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
+def test_symbols_of_another_language_are_not_found(tmp_path: Path):
     files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         assert [item.path for item in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
 
 
-def test_importers_of_a_file(indexed: Indexed):
-    money = indexed.view.symbols.find_file("shop/money.py")
+def test_the_importers_of_a_file_are_found(indexed_folder: IndexedFolder):
+    money = indexed_folder.view.symbols.find_file("shop/money.py")
     assert money
-    assert indexed.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
+    assert indexed_folder.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
 
 
-def test_search_says_by_which_way_it_found(indexed: Indexed):
-    [first, *_] = indexed.search.search(SearchRequest("Cart.add"))
+def test_a_search_hit_has_the_reasons_why_it_was_found(indexed_folder: IndexedFolder):
+    [first, *_] = indexed_folder.search.search(SearchRequest("Cart.add"))
     assert (first.path, first.symbol, first.kind) == ("shop/cart.py", "Cart.add", "method")
     assert first.reasons == ("name 1", "words 1")
-    [first, *_] = indexed.search.search(SearchRequest("put something in the cart"))
+    [first, *_] = indexed_folder.search.search(SearchRequest("put something in the cart"))
     assert (first.symbol, first.reasons) == ("Cart.add", ("words 1",))
-    assert indexed.search.search(SearchRequest("the of and")) == []
-    assert indexed.search.search(SearchRequest("")) == []
-    assert indexed.search.search(SearchRequest('"; DROP NEAR(')) == []
+    assert indexed_folder.search.search(SearchRequest("the of and")) == []
+    assert indexed_folder.search.search(SearchRequest("")) == []
+    assert indexed_folder.search.search(SearchRequest('"; DROP NEAR(')) == []
 
 
 OTHERS = {
@@ -163,19 +170,19 @@ OTHERS = {
     ],
 )
 def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str, name: str, expected: list[str]):
-    with closing(Indexed(tmp_path, OTHERS)) as result:
+    with closing(IndexedFolder(tmp_path, OTHERS)) as result:
         assert [
             f"{definition.path} {definition.qualified}" for definition in result.view.find_definitions(path, name)
         ] == expected
 
 
-def test_files_that_reach_a_file_and_over_how_many_imports(indexed: Indexed):
+def test_files_that_reach_a_file_and_over_how_many_imports(indexed_folder: IndexedFolder):
     def reaching(path: str, far: int) -> list[str]:
-        file = indexed.view.symbols.find_file(path)
+        file = indexed_folder.view.symbols.find_file(path)
         assert file is not None
-        dependents = indexed.view.imports.find_dependents([file[0]], far)
+        dependents = indexed_folder.view.imports.find_dependents([file[0]], far)
         return sorted(
-            path for path in FILES if (here := indexed.view.symbols.find_file(path)) and here[0] in dependents
+            path for path in FILES if (here := indexed_folder.view.symbols.find_file(path)) and here[0] in dependents
         )
 
     assert reaching("shop/money.py", 0) == ["shop/money.py"]
@@ -183,8 +190,8 @@ def test_files_that_reach_a_file_and_over_how_many_imports(indexed: Indexed):
     assert reaching("round.py", 100) == ["back.py", "round.py"]
 
 
-class Counting(DatabaseReader):
-    """Counts what it is asked."""
+class CountingLinks(DatabaseReader):
+    """An import table that counts its questions."""
 
     asked = 0
 
@@ -203,9 +210,9 @@ RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(
 
 
 @pytest.mark.parametrize(("files", "most"), [(C, 60), (SHARP, 30), (RUBY, 60)])
-def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
+def test_a_cycle_of_imports_is_followed_only_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
     first = next(iter(files))
-    with closing(Indexed(tmp_path, files)) as result, closing(Counting(result.reader.path)) as reader:
+    with closing(IndexedFolder(tmp_path, files)) as result, closing(CountingLinks(result.reader.path)) as reader:
         file = IndexView(reader).symbols.find_file(first)
         assert file is not None
         assert len(IndexView(reader).imports.read_imports(file[0])) == 11
@@ -219,13 +226,13 @@ def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path,
         assert 11 < reader.asked <= most
 
 
-def test_an_import_of_a_namespace_does_not_see_the_imports_of_its_files(tmp_path: Path):
+def test_an_imported_namespace_does_not_include_the_imports_of_its_files(tmp_path: Path):
     files = {
         "page/Page.cs": "using Web;\nclass Page { Rate rate; }\n",
         "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",
         "shop/Shop.cs": "namespace Shop { class Rate {} }\n",
     }
-    with closing(Indexed(tmp_path, files)) as result:
+    with closing(IndexedFolder(tmp_path, files)) as result:
         web = result.view.symbols.find_file("web/Web.cs")
         assert web
         assert result.view.find_definitions("page/Page.cs", "Rate") == []

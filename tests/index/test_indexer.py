@@ -19,7 +19,7 @@ from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 pytestmark = pytest.mark.process
 
 
-class Place:
+class IndexedWorkspace:
     """A workspace and its index."""
 
     def __init__(self, root: Path) -> None:
@@ -60,98 +60,98 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path):
-    place = Place(tmp_path)
+def indexed_workspace(tmp_path: Path):
+    place = IndexedWorkspace(tmp_path)
     yield place
     place.writer.close()
 
 
-def test_existing_files_are_indexed_and_not_read_again(place: Place):
-    place.write("a.py", "import b\n\nclass Circle(Shape):\n    def area(self): ...\n")
-    place.write("lib/b.go", "package b\nfunc NewThing() {}\n")
-    assert place.scan() == ScanResult(files=2, parsed=2, same=0, dropped=0, left=0)
-    assert place.symbols() == ["a.py Circle", "a.py Circle.area", "lib/b.go NewThing"]
-    assert place.writer.rows("SELECT module, name, alias FROM imports") == [("b", "", "")]
-    assert place.told[-1] == (2, 2)
-    assert place.scan() == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
+def test_existing_files_are_indexed_and_not_read_again(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "import b\n\nclass Circle(Shape):\n    def area(self): ...\n")
+    indexed_workspace.write("lib/b.go", "package b\nfunc NewThing() {}\n")
+    assert indexed_workspace.scan() == ScanResult(files=2, parsed=2, same=0, dropped=0, left=0)
+    assert indexed_workspace.symbols() == ["a.py Circle", "a.py Circle.area", "lib/b.go NewThing"]
+    assert indexed_workspace.writer.rows("SELECT module, name, alias FROM imports") == [("b", "", "")]
+    assert indexed_workspace.told[-1] == (2, 2)
+    assert indexed_workspace.scan() == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
 
 
-def test_only_what_changed_is_parsed(place: Place):
+def test_only_changed_files_are_parsed(indexed_workspace: IndexedWorkspace):
     for n in range(5):
-        place.write(f"{n}.py", f"def f{n}(): pass\n")
-    place.scan()
-    place.write("3.py", "def other(): pass\n")
-    assert place.scan() == ScanResult(files=5, parsed=1, same=0, dropped=0, left=0)
-    assert place.symbols() == ["0.py f0", "1.py f1", "2.py f2", "3.py other", "4.py f4"]
-    assert place.matching("f3") == []
+        indexed_workspace.write(f"{n}.py", f"def f{n}(): pass\n")
+    indexed_workspace.scan()
+    indexed_workspace.write("3.py", "def other(): pass\n")
+    assert indexed_workspace.scan() == ScanResult(files=5, parsed=1, same=0, dropped=0, left=0)
+    assert indexed_workspace.symbols() == ["0.py f0", "1.py f1", "2.py f2", "3.py other", "4.py f4"]
+    assert indexed_workspace.matching("f3") == []
 
 
-def test_a_file_that_was_only_touched_is_not_parsed(place: Place):
-    place.write("a.py", "def f(): pass\n")
-    place.scan()
-    os.utime(place.root / "a.py", ns=(1, 1))
-    assert place.scan() == ScanResult(files=1, parsed=0, same=1, dropped=0, left=0)
-    assert place.scan() == ScanResult(files=1, parsed=0, same=0, dropped=0, left=0)
+def test_a_file_that_was_only_touched_is_not_parsed(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def f(): pass\n")
+    indexed_workspace.scan()
+    os.utime(indexed_workspace.root / "a.py", ns=(1, 1))
+    assert indexed_workspace.scan() == ScanResult(files=1, parsed=0, same=1, dropped=0, left=0)
+    assert indexed_workspace.scan() == ScanResult(files=1, parsed=0, same=0, dropped=0, left=0)
 
 
-def test_a_change_that_keeps_size_and_time_apart_is_seen(place: Place):
-    place.write("a.py", "def f(): pass\n")
-    place.scan()
-    place.write("a.py", "def g(): pass\n")
-    assert place.scan().parsed == 1
-    assert place.symbols() == ["a.py g"]
+def test_a_change_that_keeps_size_and_time_apart_is_seen(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def f(): pass\n")
+    indexed_workspace.scan()
+    indexed_workspace.write("a.py", "def g(): pass\n")
+    assert indexed_workspace.scan().parsed == 1
+    assert indexed_workspace.symbols() == ["a.py g"]
 
 
-def test_a_removed_file_is_gone(place: Place):
-    place.write("a.py", "def f(): pass\n")
-    place.write("b.py", "def g(): pass\n")
-    place.scan()
-    (place.root / "a.py").unlink()
-    assert place.scan() == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
-    assert place.symbols() == ["b.py g"]
-    assert place.matching("f") == []
+def test_a_removed_file_is_not_in_the_index(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def f(): pass\n")
+    indexed_workspace.write("b.py", "def g(): pass\n")
+    indexed_workspace.scan()
+    (indexed_workspace.root / "a.py").unlink()
+    assert indexed_workspace.scan() == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert indexed_workspace.symbols() == ["b.py g"]
+    assert indexed_workspace.matching("f") == []
     for table in ("chunks", "texts", "symbols"):
-        assert place.writer.rows(f"SELECT count(*) FROM {table}") == [(1,)]
+        assert indexed_workspace.writer.rows(f"SELECT count(*) FROM {table}") == [(1,)]
 
 
-def test_words_within_names_are_found(place: Place):
-    place.write("a.py", "def parse_config(x):\n    return HTTPServer(x)\n")
-    place.write("b.js", "function renderTable() { return loadedRows; }\n")
-    place.write("notes.txt", "The configuration is parsed by hand.\n")
-    place.scan()
-    assert place.matching("configs") == ["a.py"]
-    assert place.matching("parsing") == ["a.py", "notes.txt"]
-    assert place.matching("server") == ["a.py"]
-    assert place.matching("names: table") == ["b.js"]
-    assert place.matching("row") == ["b.js"]
+def test_words_within_names_are_found(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def parse_config(x):\n    return HTTPServer(x)\n")
+    indexed_workspace.write("b.js", "function renderTable() { return loadedRows; }\n")
+    indexed_workspace.write("notes.txt", "The configuration is parsed by hand.\n")
+    indexed_workspace.scan()
+    assert indexed_workspace.matching("configs") == ["a.py"]
+    assert indexed_workspace.matching("parsing") == ["a.py", "notes.txt"]
+    assert indexed_workspace.matching("server") == ["a.py"]
+    assert indexed_workspace.matching("names: table") == ["b.js"]
+    assert indexed_workspace.matching("row") == ["b.js"]
 
 
-def test_a_file_that_is_no_text_or_too_large_is_known_but_empty(place: Place):
-    place.write("a.bin", b"\0\1\2")
-    place.write("b.csv", "1,2,3\n" * 50_000)
-    place.write("c.py", "x = 1\n" * 400_000)
-    assert place.scan() == ScanResult(files=3, parsed=3, same=0, dropped=0, left=0)
-    assert place.writer.rows("SELECT path, skipped FROM files ORDER BY path") == [
+def test_a_file_that_is_no_text_or_too_large_is_known_but_empty(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.bin", b"\0\1\2")
+    indexed_workspace.write("b.csv", "1,2,3\n" * 50_000)
+    indexed_workspace.write("c.py", "x = 1\n" * 400_000)
+    assert indexed_workspace.scan() == ScanResult(files=3, parsed=3, same=0, dropped=0, left=0)
+    assert indexed_workspace.writer.rows("SELECT path, skipped FROM files ORDER BY path") == [
         ("a.bin", "binary"),
         ("b.csv", "larger than 200 kB"),
         ("c.py", "larger than 2000 kB"),
     ]
-    assert place.writer.rows("SELECT count(*) FROM chunks") == [(0,)]
-    assert place.scan().parsed == 0
+    assert indexed_workspace.writer.rows("SELECT count(*) FROM chunks") == [(0,)]
+    assert indexed_workspace.scan().parsed == 0
 
 
-def test_secrets_are_not_indexed(place: Place):
-    place.write(".env", "PASSWORD=hunter2\n")
-    place.write("a.py", 'def f():\n    return "AKIA' + "ABCDEFGHIJKLMNOP" + '"\n')
-    assert place.scan().left == 1
-    assert place.writer.rows("SELECT * FROM left_out") == [(".env", "a file for secrets, by its name")]
-    assert place.matching("f") == ["a.py"]
-    assert "AKIA" not in str(place.writer.rows("SELECT text FROM texts"))
+def test_secrets_are_not_indexed(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write(".env", "PASSWORD=hunter2\n")
+    indexed_workspace.write("a.py", 'def f():\n    return "AKIA' + "ABCDEFGHIJKLMNOP" + '"\n')
+    assert indexed_workspace.scan().left == 1
+    assert indexed_workspace.writer.rows("SELECT * FROM left_out") == [(".env", "a file for secrets, by its name")]
+    assert indexed_workspace.matching("f") == ["a.py"]
+    assert "AKIA" not in str(indexed_workspace.writer.rows("SELECT text FROM texts"))
 
 
-def test_open_files_are_read_first(place: Place, monkeypatch: pytest.MonkeyPatch):
+def test_open_files_are_read_first(indexed_workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch):
     for n in range(40):
-        place.write(f"{n:02}.py", "x = 1\n")
+        indexed_workspace.write(f"{n:02}.py", "x = 1\n")
     items: list[str] = []
     read = ReaderPool.read
 
@@ -160,45 +160,47 @@ def test_open_files_are_read_first(place: Place, monkeypatch: pytest.MonkeyPatch
         return read(self, wanted)
 
     monkeypatch.setattr(ReaderPool, "read", noted)
-    place.scan("33.py", "05.py")
+    indexed_workspace.scan("33.py", "05.py")
     assert items[:3] == ["05.py", "33.py", "00.py"]
 
 
-def test_files_that_are_told_of_are_looked_at_alone(place: Place):
-    place.write("a.py", "def a(): ...\n")
-    place.write("b.py", "def b(): ...\n")
-    place.scan()
-    place.write("a.py", "def changed(): ...\n")
-    assert place.update("a.py", "b.py") == ScanResult(files=2, parsed=1, same=0, dropped=0, left=0)
-    assert place.symbols() == ["a.py changed", "b.py b"]
-    (place.root / "b.py").unlink()
-    assert place.update("b.py") == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
-    assert place.symbols() == ["a.py changed"]
+def test_only_reported_files_are_looked_at(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def a(): ...\n")
+    indexed_workspace.write("b.py", "def b(): ...\n")
+    indexed_workspace.scan()
+    indexed_workspace.write("a.py", "def changed(): ...\n")
+    assert indexed_workspace.update("a.py", "b.py") == ScanResult(files=2, parsed=1, same=0, dropped=0, left=0)
+    assert indexed_workspace.symbols() == ["a.py changed", "b.py b"]
+    (indexed_workspace.root / "b.py").unlink()
+    assert indexed_workspace.update("b.py") == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert indexed_workspace.symbols() == ["a.py changed"]
 
 
-def test_a_new_file_or_ignore_file_wants_a_look_at_everything(place: Place):
-    place.write("a.py", "def a(): ...\n")
-    place.write(".gitignore", "build\n")
-    place.scan()
-    place.write("new.py", "def new(): ...\n")
-    assert place.update("new.py") is None
-    place.write(".gitignore", "build\nnew.py\n")
-    assert place.update(".gitignore") is None
-    (place.root / "a.py").unlink()
-    (place.root / "a.py").mkdir()
-    assert place.update("a.py") is None
+def test_a_new_file_or_ignore_file_requires_a_scan_of_the_folder(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def a(): ...\n")
+    indexed_workspace.write(".gitignore", "build\n")
+    indexed_workspace.scan()
+    indexed_workspace.write("new.py", "def new(): ...\n")
+    assert indexed_workspace.update("new.py") is None
+    indexed_workspace.write(".gitignore", "build\nnew.py\n")
+    assert indexed_workspace.update(".gitignore") is None
+    (indexed_workspace.root / "a.py").unlink()
+    (indexed_workspace.root / "a.py").mkdir()
+    assert indexed_workspace.update("a.py") is None
 
 
-def test_output_of_a_build_is_no_reason_to_look_at_everything(place: Place):
-    place.write("a.py", "def a(): ...\n")
-    place.write(".gitignore", "build\n")
-    place.scan()
-    place.write("build/a.py", "def built(): ...\n")
-    assert place.update("build/a.py", "build/gone.py") == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
-    assert place.symbols() == ["a.py a"]
+def test_output_of_a_build_does_not_require_a_scan(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "def a(): ...\n")
+    indexed_workspace.write(".gitignore", "build\n")
+    indexed_workspace.scan()
+    indexed_workspace.write("build/a.py", "def built(): ...\n")
+    assert indexed_workspace.update("build/a.py", "build/gone.py") == ScanResult(
+        files=2, parsed=0, same=0, dropped=0, left=0
+    )
+    assert indexed_workspace.symbols() == ["a.py a"]
 
 
-def targets(place: Place) -> list[str]:
+def read_import_targets(place: IndexedWorkspace) -> list[str]:
     sql = (
         "SELECT a.path || ' > ' || b.path FROM targets JOIN files a ON a.id = targets.file JOIN files b ON b.id = "
         "target "
@@ -207,21 +209,21 @@ def targets(place: Place) -> list[str]:
     return [row[0] for row in place.writer.rows(sql)]
 
 
-def test_imports_lead_to_files(place: Place):
-    place.write("a.py", "import b\nfrom c import d\n")
-    place.write("b.py", "import os\n")
-    place.scan()
-    assert targets(place) == ["a.py > b.py"]
+def test_imports_lead_to_files(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("a.py", "import b\nfrom c import d\n")
+    indexed_workspace.write("b.py", "import os\n")
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == ["a.py > b.py"]
     # what meant nothing means something as soon as it is there, and nothing again when it is gone
-    place.write("c/d.py", "import a\n")
-    place.scan()
-    assert targets(place) == ["a.py > b.py", "a.py > c/d.py", "c/d.py > a.py"]
-    (place.root / "b.py").unlink()
-    place.scan()
-    assert targets(place) == ["a.py > c/d.py", "c/d.py > a.py"]
-    place.write("a.py", "x = 1\n")
-    place.scan()
-    assert targets(place) == ["c/d.py > a.py"]
+    indexed_workspace.write("c/d.py", "import a\n")
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == ["a.py > b.py", "a.py > c/d.py", "c/d.py > a.py"]
+    (indexed_workspace.root / "b.py").unlink()
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == ["a.py > c/d.py", "c/d.py > a.py"]
+    indexed_workspace.write("a.py", "x = 1\n")
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == ["c/d.py > a.py"]
 
 
 @pytest.mark.parametrize(
@@ -232,40 +234,40 @@ def test_imports_lead_to_files(place: Place):
         ("y/far/b.py", [], ["a.py > x/far/b.py"]),
     ],
 )
-def test_an_indexer_that_is_killed_after_files_are_gone_is_followed_by_one_that_knows(
-    place: Place, gone: str, before: list[str], after: list[str]
+def test_files_that_disappear_before_a_kill_are_removed_by_the_next_indexer(
+    indexed_workspace: IndexedWorkspace, gone: str, before: list[str], after: list[str]
 ):
-    place.write("a.py", "import b\n" if gone == "b.py" else "import far.b\n")
+    indexed_workspace.write("a.py", "import b\n" if gone == "b.py" else "import far.b\n")
     for name in ("b.py", "src/b.py", "x/far/b.py", "y/far/b.py"):
-        place.write(name, "x = 1\n")
-    place.scan()
-    assert targets(place) == before
-    (place.root / gone).unlink()
-    IndexWriter(place.writer).remove([gone])
-    with closing(DatabaseReader(place.writer.path)) as reader:
+        indexed_workspace.write(name, "x = 1\n")
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == before
+    (indexed_workspace.root / gone).unlink()
+    IndexWriter(indexed_workspace.writer).remove([gone])
+    with closing(DatabaseReader(indexed_workspace.writer.path)) as reader:
         assert not is_complete(reader)
-        assert place.scan().dropped == 0
-        assert targets(place) == after
+        assert indexed_workspace.scan().dropped == 0
+        assert read_import_targets(indexed_workspace) == after
         assert is_complete(reader)
 
 
-def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(place: Place):
-    place.write("web/Page.cs", "using Shop.Money;\nusing System;\nclass Page {}\n")
-    place.write("shop/Rate.cs", "namespace Shop.Money;\nclass Rate {}\n")
-    place.write("shop/Far.cs", "namespace Shop { namespace Money { class Far {} } namespace Other {} }\n")
-    place.write("a.py", "Shop = 1\n")
-    place.scan()
-    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
-    place.write("shop/Far.cs", "namespace Shop { class Far {} }\n")
-    place.update("shop/Far.cs")
-    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
-    place.write("shop/Far.cs", "namespace Shop.Money { class Further {} }\n")
-    place.update("shop/Far.cs")
-    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+def test_the_meaning_of_a_namespace_follows_the_files_that_declare_it(indexed_workspace: IndexedWorkspace):
+    indexed_workspace.write("web/Page.cs", "using Shop.Money;\nusing System;\nclass Page {}\n")
+    indexed_workspace.write("shop/Rate.cs", "namespace Shop.Money;\nclass Rate {}\n")
+    indexed_workspace.write("shop/Far.cs", "namespace Shop { namespace Money { class Far {} } namespace Other {} }\n")
+    indexed_workspace.write("a.py", "Shop = 1\n")
+    indexed_workspace.scan()
+    assert read_import_targets(indexed_workspace) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+    indexed_workspace.write("shop/Far.cs", "namespace Shop { class Far {} }\n")
+    indexed_workspace.update("shop/Far.cs")
+    assert read_import_targets(indexed_workspace) == ["web/Page.cs > shop/Rate.cs"]
+    indexed_workspace.write("shop/Far.cs", "namespace Shop.Money { class Further {} }\n")
+    indexed_workspace.update("shop/Far.cs")
+    assert read_import_targets(indexed_workspace) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
 
 
-class Watched(ImportLinks):
-    """Notes of whom it is asked, and what readers see meanwhile."""
+class WatchedImportLinks(ImportLinks):
+    """An import table that records the questions, and what readers see meanwhile."""
 
     def __init__(self, files: Iterable[str], reader: DatabaseReader) -> None:
         super().__init__(files)
@@ -286,18 +288,20 @@ class Watched(ImportLinks):
         ("using Far;\nnamespace Shop.Other { class Rate {} }\n", {"shop/Rate.cs": 1, "web/Page.cs": 1}),
     ],
 )
-def test_the_meaning_of_a_namespace_for_others_is_never_away(place: Place, text: str, asked: dict[str, int]):
+def test_a_namespace_keeps_its_meaning_while_its_file_changes(
+    indexed_workspace: IndexedWorkspace, text: str, asked: dict[str, int]
+):
     files = {
         "web/Page.cs": "using Shop.Money;\nclass Page {}\n",
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
-    filling = IndexWriter(place.writer)
+    filling = IndexWriter(indexed_workspace.writer)
     filling.write(extract_file(WalkedFile(path, 1, len(item)), item.encode()) for path, item in files.items())
     filling.link_imports(ImportLinks(files))
-    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
+    assert read_import_targets(indexed_workspace) == ["web/Page.cs > shop/Rate.cs"]
     filling.write([extract_file(WalkedFile("shop/Rate.cs", 2, len(text)), text.encode())])
-    with closing(DatabaseReader(place.writer.path)) as reader:
-        watched = Watched(files, reader)
+    with closing(DatabaseReader(indexed_workspace.writer.path)) as reader:
+        watched = WatchedImportLinks(files, reader)
         filling.link_imports(watched, ["shop/Rate.cs"])
     assert watched.asked == asked
-    assert targets(place) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])
+    assert read_import_targets(indexed_workspace) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])

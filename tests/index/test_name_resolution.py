@@ -11,8 +11,8 @@ from lsp_harness.index.graph.reference_search import declaration_key, find_files
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
-from tests.index.place import Indexed
-from tests.syntax.markup import tree_of
+from tests.index.place import IndexedFolder
+from tests.syntax.markup import parse_tree
 
 FILES = {
     "shop/__init__.py": "",
@@ -35,19 +35,19 @@ FILES = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as result:
         yield result
 
 
-def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
-    tree = tree_of(path, FILES[path])
+def parse_file(path: str) -> tuple[SourceText, SyntaxTree]:
+    tree = parse_tree(path, FILES[path])
     return SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0]), tree
 
 
-def resolve_meaning(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
+def resolve_meaning(indexed: IndexedFolder, path: str, place: str, behind: str = "") -> list[str]:
     """Return the declarations that the last name of `place` means. Search `place` after the text `behind`."""
-    text, tree = text_of(path)
+    text, tree = parse_file(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
     return [" ".join(declaration_key(text, item)) for item in resolve_name(indexed.view, text, name)] if name else []
@@ -75,22 +75,22 @@ def resolve_meaning(indexed: Indexed, path: str, place: str, behind: str = "") -
         ("A.java", "return size", ["A.java A.size", "A.java A.size"]),
     ],
 )
-def test_the_meaning_of_a_name(indexed: Indexed, path: str, place: str, expected: list[str]):
-    assert resolve_meaning(indexed, path, place) == expected
+def test_the_meaning_of_a_name(indexed_folder: IndexedFolder, path: str, place: str, expected: list[str]):
+    assert resolve_meaning(indexed_folder, path, place) == expected
 
 
-def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
+def find_reference_places(indexed: IndexedFolder, target: tuple[str, str], name: str) -> list[str]:
     items: list[str] = []
     for path, _, _ in find_files_with_name(indexed.reader, name):
-        text, tree = text_of(path)
+        text, tree = parse_file(path)
         items += (
             f"{path}:{tree.document.line_of(at) + 1}" for at in find_offsets(indexed.view, text, tree, name, target)
         )
     return items
 
 
-def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed: Indexed):
-    assert references(indexed, ("shop/money.py", "convert"), "convert") == [
+def test_references_are_places_with_the_same_meaning_and_not_the_same_name(indexed_folder: IndexedFolder):
+    assert find_reference_places(indexed_folder, ("shop/money.py", "convert"), "convert") == [
         "app.py:3",
         "app.py:14",
         "app.py:16",
@@ -98,11 +98,11 @@ def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed:
         "shop/cart.py:14",
         "shop/money.py:5",
     ]
-    assert references(indexed, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
+    assert find_reference_places(indexed_folder, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
 
 
-def test_references_of_a_member(indexed: Indexed):
-    assert references(indexed, ("shop/cart.py", "Base.close"), "close") == [
+def test_the_references_of_a_member_are_found(indexed_folder: IndexedFolder):
+    assert find_reference_places(indexed_folder, ("shop/cart.py", "Base.close"), "close") == [
         "app.py:8",
         "shop/cart.py:5",
         "shop/cart.py:13",
@@ -152,20 +152,20 @@ TYPED_FILES = {
 
 @pytest.fixture
 def indexed_types(tmp_path: Path):
-    with closing(Indexed(tmp_path, TYPED_FILES)) as result:
+    with closing(IndexedFolder(tmp_path, TYPED_FILES)) as result:
         yield result
 
 
-def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
-    """Where it is meant in `app.py`, and whether that is sure."""
-    tree = tree_of("app.py", TYPED_FILES["app.py"])
+def find_meant_lines(indexed: IndexedFolder, target: tuple[str, str], name: str) -> dict[str, bool]:
+    """Return line → whether the reference is sure, for the places in `app.py` that mean the target."""
+    tree = parse_tree("app.py", TYPED_FILES["app.py"])
     text = SourceText("app.py", "python", find_declarations(tree.language, tree.data, tree.root)[0], tree.data)
     places = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in places}
 
 
-def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
-    assert lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
+def test_a_member_is_that_of_the_type_that_is_written(indexed_types: IndexedFolder):
+    assert find_meant_lines(indexed_types, ("shop/till.py", "Till.total"), "total") == {
         "self.box.total()": True,
         "self.own.total()": True,
         "self.given.total()": True,
@@ -178,15 +178,15 @@ def test_a_member_is_that_of_the_type_that_is_written(indexed_types: Indexed):
         ".total()": True,
         "till.total()": True,
     }
-    assert set(lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
+    assert set(find_meant_lines(indexed_types, ("far.py", "Other.total"), "total").values()) == {False}
 
 
-def test_a_name_behind_a_bracket_or_bound_in_the_function_is_not_the_imported_one(indexed_types: Indexed):
-    assert lines(indexed_types, ("shop/till.py", "close"), "close") == {
+def test_a_name_behind_a_bracket_or_bound_in_the_function_is_not_the_imported_one(indexed_types: IndexedFolder):
+    assert find_meant_lines(indexed_types, ("shop/till.py", "close"), "close") == {
         "from shop.till import Till as Box, close, make": True,
         "close(4)": True,
     }
-    assert lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
+    assert find_meant_lines(indexed_types, ("shop/till.py", "Drawer.close"), "close") == {
         "make(2).drawer().close()": True,
         "rows[0].close()": False,
     }
@@ -201,8 +201,8 @@ WITHIN = {
 
 
 @pytest.mark.parametrize("path", WITHIN)
-def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
-    tree = tree_of(path, WITHIN[path])
+def test_a_type_that_extends_its_own_member_has_no_other_base(tmp_path: Path, path: str):
+    tree = parse_tree(path, WITHIN[path])
     text = SourceText(path, tree.language.id, find_declarations(tree.language, tree.data, tree.root)[0])
     assert [(declaration.name, declaration.bases) for declaration in text.declarations[:2]] == [
         ("Login", ("Handler",)),
@@ -210,7 +210,7 @@ def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path,
     ]
     name = find_name_at(tree.data, WITHIN[path].index("g()"))
     assert name
-    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as result:
+    with closing(IndexedFolder(tmp_path, {path: WITHIN[path]})) as result:
         assert resolve_name(result.view, text, name) == []
 
 
@@ -237,7 +237,7 @@ TYPES_WRITTEN = [
 
 
 @pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
-def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
+def test_declared_types_are_read_in_each_language(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
     assert find_written_types(text, name, language) == expected
 
 
@@ -263,7 +263,7 @@ def test_values_of_a_name_are_looked_for_once_in_a_long_line(tmp_path: Path):
     source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
     function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
     text = SourceText("a.py", "python", [function], source.encode())
-    with closing(Indexed(tmp_path, {})) as result:
+    with closing(IndexedFolder(tmp_path, {})) as result:
         # otherwise this would take minutes
         assert resolve_name(result.view, text, NameUse("go", source.index("go()"), ("x",))) == []
 

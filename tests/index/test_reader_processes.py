@@ -1,4 +1,4 @@
-"""A parser that crashes or never ends costs the file it was given."""
+"""Tests that a parser that crashes or never ends costs only the file that it was given."""
 
 import math
 import multiprocessing
@@ -18,13 +18,13 @@ from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 pytestmark = pytest.mark.process
 
 
-def files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]:
+def write_python_files(root: Path, count: int) -> list[tuple[WalkedFile, bytes]]:
     for n in range(count):
         (root / f"{n}.py").write_text(f"def f{n}(): pass\n")
     return [(WalkedFile(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
-def parsed(read: list[ReadResult]) -> set[str]:
+def list_parsed_paths(read: list[ReadResult]) -> set[str]:
     return {item.file.path for item in read if isinstance(item, Extract) and not item.skipped}
 
 
@@ -37,13 +37,13 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     reader_pool.close()
 
 
-def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
-    wanted = files(tmp_path, 50)
-    assert parsed(list(pool.read(wanted))) == {item.path for item, _ in wanted}
+def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
+    wanted = write_python_files(tmp_path, 50)
+    assert list_parsed_paths(list(pool.read(wanted))) == {item.path for item, _ in wanted}
 
 
-def test_unchanged_and_missing_files_are_told(pool: ReaderPool, tmp_path: Path):
-    [(first, _), result] = files(tmp_path, 2)
+def test_unchanged_and_missing_files_are_reported(pool: ReaderPool, tmp_path: Path):
+    [(first, _), result] = write_python_files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
     assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
     assert list(pool.read([result])) == [SkippedFile("1.py", "no such file or directory")]
@@ -61,23 +61,23 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
 
     monkeypatch.setattr(reader_processes, "extract_file", breaks)
     monkeypatch.setattr(reader_processes, "CPU_LIMIT_S", 0)
-    wanted = files(tmp_path, 40)
+    wanted = write_python_files(tmp_path, 40)
     read = list(pool.read(wanted))
-    assert parsed(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
+    assert list_parsed_paths(read) == {workspace_file.path for workspace_file, _ in wanted} - {"7.py"}
     assert [item.skipped for item in read if isinstance(item, Extract) and item.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
     assert len(read) == 40
 
 
-def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_internal_error_costs_only_its_file(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def buggy(workspace_file: WalkedFile, data: bytes) -> Extract:
         if workspace_file.path == "1.py":
             raise RecursionError
         return extract_file(workspace_file, data)
 
     monkeypatch.setattr(reader_processes, "extract_file", buggy)
-    wanted = files(tmp_path, 3)
+    wanted = write_python_files(tmp_path, 3)
     read = list(pool.read(wanted))
     assert [item.skipped for item in read if isinstance(item, Extract)] == ["", "it cannot be read: RecursionError", ""]
 
@@ -100,12 +100,12 @@ def read_and_wait(root: Path, count: int, typed: list[float]) -> tuple[set[str],
     ago = iter(typed)
     reader_pool = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
     try:
-        return parsed(list(reader_pool.read(files(root, count)))), waited
+        return list_parsed_paths(list(reader_pool.read(write_python_files(root, count)))), waited
     finally:
         reader_pool.close()
 
 
-def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_while_the_user_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
     read, waited = read_and_wait(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
     assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)
@@ -130,7 +130,7 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
     task, killed = Future[bytes](), list[str]()
 
     class Stopped:
-        """A process, and the task that it never ends."""
+        """A stopped process, and the task that it does not finish."""
 
         pid = 0
 

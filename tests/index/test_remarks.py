@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.query.code_search import SearchRequest
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    return sum(prices)\n'
 
@@ -32,14 +32,14 @@ SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    retu
         ("a.md", "# What it is\n\nSome words.\n", [False]),
     ],
 )
-def test_only_what_says_something_has_a_vector(name: str, text: str, expected: list[bool]):
+def test_only_chunks_with_words_have_a_vector(name: str, text: str, expected: list[bool]):
     file = extract_file(WalkedFile(name, 1, len(text)), text.encode())
     assert [bool(digest) for *_, digest in file.chunks] == expected
 
 
-def test_a_remark_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path: Path):
+def test_a_comment_is_found_by_its_vector_and_listed_after_equally_near_code(tmp_path: Path):
     tax = '"""How much the state gets."""\n\nRATE = 5\n'
-    with closing(Indexed(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
+    with closing(IndexedFolder(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
         rows = indexed.reader.rows(
             "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest "
             "!= x''"

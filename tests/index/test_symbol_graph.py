@@ -14,7 +14,7 @@ from lsp_harness.index.graph.symbol_graph import (
     find_import_cycles,
     find_usages,
 )
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 PYTHON = {
     "shop/__init__.py": "from .money import convert as exchange\n",
@@ -135,7 +135,7 @@ OTHERS = {
 
 
 def graph_of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
-    with closing(Indexed(folder, files)) as indexed:
+    with closing(IndexedFolder(folder, files)) as indexed:
         symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         return build_graph(indexed.view, symbol)
@@ -151,7 +151,7 @@ def format_edges(edges: tuple[Edge, ...]) -> list[str]:
     ]
 
 
-def test_callers_of_a_function_by_whatever_name_and_not_of_another_of_its_name(tmp_path: Path):
+def test_callers_are_found_under_any_name_of_a_function(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/money.py", "convert")
     assert format_edges(result.called_by) == ["app.py:6 main", "shop/cart.py:12 Cart.total"]
     assert format_edges(result.calls) == ["shop/money.py:9 json.loads ?"]
@@ -163,7 +163,7 @@ def test_callers_of_a_function_by_whatever_name_and_not_of_another_of_its_name(t
     assert result.imported_by == ("shop/__init__.py", "shop/cart.py", "tests/test_cart.py")
 
 
-def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path):
+def test_calls_of_a_method_through_its_object_are_found_or_marked_as_unsure(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart.total")
     assert format_edges(result.calls) == [
         "shop/cart.py:5 Base.close",
@@ -188,7 +188,7 @@ def test_a_method_through_the_object_itself_and_what_is_not_known(tmp_path: Path
     assert format_edges(inner.called_by) == ["shop/cart.py:11 Cart.total"]
 
 
-def test_bases_and_subclasses_of_a_type(tmp_path: Path):
+def test_the_bases_and_subclasses_of_a_type_are_found(tmp_path: Path):
     result = graph_of(tmp_path, PYTHON, "shop/cart.py", "Cart")
     assert format_edges(result.inherits) == ["shop/cart.py:4 Base", "shop/money.py:4 Rate"]
     assert format_edges(result.called_by) == ["app.py:7 main"]
@@ -212,8 +212,8 @@ def test_cycles_of_imports(tmp_path: Path):
     )
 
 
-def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
-    with closing(Indexed(tmp_path, PYTHON)) as result:
+def test_a_cycle_whose_file_disappears_is_no_cycle(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, PYTHON)) as result:
         file = result.view.symbols.find_file("one.py")
         assert file
         assert [*find_import_cycles(result.view, file[0])]
@@ -221,13 +221,13 @@ def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
         assert [*find_import_cycles(result.view, file[0])] == []
 
 
-def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
+def test_callers_are_found_among_many_files_with_the_same_name(tmp_path: Path):
     others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
     assert format_edges(graph_of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
 
-def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
+def test_callers_in_importing_files_come_first(tmp_path: Path):
     call = "class A{0} {{ void f() {{ Rate.convert(); }} }}\n"
     files = {
         **{f"a/A{n}.java": "package a;\n" + call.format(n) for n in range(12)},
@@ -235,14 +235,14 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
         "money/ABeside.java": "package money;\n" + call.format("Beside"),
         "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
     }
-    with closing(Indexed(tmp_path, files)) as result:
+    with closing(IndexedFolder(tmp_path, files)) as result:
         rate = result.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
         assert rate
         usages = find_usages(Sources(result.view), rate, 3)
         assert {item.source.text.path for item in usages} == {"money/ABeside.java", "web/APage.java"}
 
 
-def test_typescript(tmp_path: Path):
+def test_calls_are_found_in_typescript(tmp_path: Path):
     result = graph_of(tmp_path, SCRIPT, "src/money.ts", "convert")
     assert format_edges(result.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
     total = graph_of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
@@ -307,17 +307,19 @@ def test_go(tmp_path: Path):
         ("src/lib.rs", "go", ["src/money.rs:6 Rate.apply", "src/money.rs:8 convert", "src/money.rs:5 Rate.new"], []),
     ],
 )
-def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]):
+def test_calls_are_found_in_other_languages(
+    tmp_path: Path, path: str, name: str, calls: list[str], called_by: list[str]
+):
     result = graph_of(tmp_path, OTHERS, path, name)
     assert (format_edges(result.calls), format_edges(result.called_by)) == (calls, called_by)
 
 
-def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):
+def test_the_chunks_of_a_file_give_its_exact_text(tmp_path: Path):
     text = (
         '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n'
         "    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n"
     )
-    with closing(Indexed(tmp_path, {"a.py": text})) as indexed:
+    with closing(IndexedFolder(tmp_path, {"a.py": text})) as indexed:
         source = Sources(indexed.view).load("a.py")
         assert source
         for word in ("import", "def f", "@deco", "def g", "x =", "m(self)"):

@@ -1,4 +1,4 @@
-"""Finding symbols by what is typed of their names."""
+"""Tests of finding symbols by a part of their names."""
 
 from contextlib import closing
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.query.symbol_lookup import MAX_SYMBOLS, find_symbols
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 SOURCE = """
 parse = 1
@@ -23,8 +23,8 @@ def per_cent_100(): ...
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as indexed:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as indexed:
         yield indexed
 
 
@@ -43,19 +43,21 @@ def indexed(tmp_path: Path):
         ("nothing", ""),
     ],
 )
-def test_the_best_fit_comes_first(indexed: Indexed, query: str, expected: str):
-    assert [match.symbol.qualified for match in find_symbols(indexed.view, query)] == expected.split()
+def test_the_best_fit_comes_first(indexed_folder: IndexedFolder, query: str, expected: str):
+    assert [match.symbol.qualified for match in find_symbols(indexed_folder.view, query)] == expected.split()
 
 
-def test_a_wildcard_of_the_database_is_a_letter(indexed: Indexed):
-    assert find_symbols(indexed.view, "%") == []
-    assert find_symbols(indexed.view, "p_rse") == []
+def test_a_wildcard_of_the_database_is_a_letter(indexed_folder: IndexedFolder):
+    assert find_symbols(indexed_folder.view, "%") == []
+    assert find_symbols(indexed_folder.view, "p_rse") == []
 
 
-def test_files_may_be_left_out(indexed: Indexed):
-    assert [match.symbol.path for match in find_symbols(indexed.view, "parse", {"a.py"})] == ["b.py"]
+def test_files_may_be_left_out(indexed_folder: IndexedFolder):
+    assert [match.symbol.path for match in find_symbols(indexed_folder.view, "parse", {"a.py"})] == ["b.py"]
 
 
-def test_there_is_an_end_to_it(tmp_path: Path):
-    with closing(Indexed(tmp_path, {"a.py": "".join(f"def f{n}(): ...\n" for n in range(MAX_SYMBOLS + 9))})) as many:
+def test_the_number_of_found_symbols_is_limited(tmp_path: Path):
+    with closing(
+        IndexedFolder(tmp_path, {"a.py": "".join(f"def f{n}(): ...\n" for n in range(MAX_SYMBOLS + 9))})
+    ) as many:
         assert len(find_symbols(many.view, "")) == len(find_symbols(many.view, "f")) == MAX_SYMBOLS

@@ -10,7 +10,7 @@ from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from tests.index.place import Indexed
+from tests.index.place import IndexedFolder
 
 FILES = {
     "shop/__init__.py": "",
@@ -33,21 +33,21 @@ FILES = {
 }
 
 
-def opened(path: str, text: str) -> UnsavedText:
+def make_unsaved_text(path: str, text: str) -> UnsavedText:
     tree = parse(Document.from_text(f"file:///{path}", text))
     assert tree
     return UnsavedText(tree.language.id, tree.data, *find_declarations(tree.language, tree.data, tree.root))
 
 
-def viewed(indexed: Indexed, **texts: str) -> IndexView:
-    """With texts that are opened, their paths written with `__` for `/` and `_dot_` for the last dot."""
+def make_view_with_unsaved_texts(indexed: IndexedFolder, **texts: str) -> IndexView:
+    """Return a view with unsaved texts, whose paths have `__` for `/` and `_dot_` for the last dot."""
     named = {path.replace("_dot_", ".").replace("__", "/"): text for path, text in texts.items()}
-    return IndexView(indexed.reader, {path: opened(path, text) for path, text in named.items()})
+    return IndexView(indexed.reader, {path: make_unsaved_text(path, text) for path, text in named.items()})
 
 
 @pytest.fixture
-def indexed(tmp_path: Path):
-    with closing(Indexed(tmp_path, FILES)) as result:
+def indexed_folder(tmp_path: Path):
+    with closing(IndexedFolder(tmp_path, FILES)) as result:
         yield result
 
 
@@ -67,25 +67,27 @@ def indexed(tmp_path: Path):
         ("App.cs", "using Shop;\nclass App {}\n", "Till", ["Shop/Till.cs Till"]),
     ],
 )
-def test_names_that_are_imported_but_not_saved(indexed: Indexed, path: str, text: str, name: str, expected: list[str]):
-    view = IndexView(indexed.reader, {path: opened(path, text)})
+def test_names_that_are_imported_but_not_saved(
+    indexed_folder: IndexedFolder, path: str, text: str, name: str, expected: list[str]
+):
+    view = IndexView(indexed_folder.reader, {path: make_unsaved_text(path, text)})
     assert [f"{definition.path} {definition.qualified}" for definition in view.find_definitions(path, name)] == expected
 
 
-def test_names_of_a_module_whose_import_is_not_saved(indexed: Indexed):
+def test_names_of_a_module_are_found_by_an_unsaved_import(indexed_folder: IndexedFolder):
     text = 'package main\n\nimport "example.org/x/geo"\n'
-    view = IndexView(indexed.reader, {"main.go": opened("main.go", text)})
+    view = IndexView(indexed_folder.reader, {"main.go": make_unsaved_text("main.go", text)})
     assert [module_member.qualified for module_member in view.find_module_member("main.go", "geo", "Circle")] == [
         "Circle"
     ]
 
 
-def test_names_that_are_declared_but_not_saved(indexed: Indexed):
+def test_names_that_are_declared_but_not_saved(indexed_folder: IndexedFolder):
     text = (
         "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n"
         "        return 1\n"
     )
-    view = viewed(indexed, shop__cart_dot_py=text)
+    view = make_view_with_unsaved_texts(indexed_folder, shop__cart_dot_py=text)
     assert view.find_definitions("app.py", "helper") == []
     assert view.symbols.find_by_name("helper", 5) == []
     [cart] = [item for item in view.symbols.find_qualified("Cart") if item.path == "shop/cart.py"]
@@ -100,28 +102,32 @@ def test_names_that_are_declared_but_not_saved(indexed: Indexed):
     assert [item.name for item in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
-def test_a_name_that_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
-    assert [item.path for item in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
-    view = viewed(indexed, shop__cart_dot_py="\n")
+def test_a_name_that_is_no_longer_declared_does_not_use_up_the_limit(indexed_folder: IndexedFolder):
+    assert [item.path for item in indexed_folder.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
+    view = make_view_with_unsaved_texts(indexed_folder, shop__cart_dot_py="\n")
     assert [item.path for item in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
-def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
-    view = viewed(indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n")
+def test_a_type_has_the_members_that_are_declared_but_not_saved(indexed_folder: IndexedFolder):
+    view = make_view_with_unsaved_texts(
+        indexed_folder, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n"
+    )
     [circle] = view.symbols.find_qualified("Circle")
     assert [member.name for member in view.symbols.find_members(circle)] == ["R", "Area"]
 
 
-def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
-    view = viewed(indexed, shop__new_dot_py="class Fresh: ...\n", app_dot_py="from shop.new import Fresh\n")
+def test_a_file_that_was_never_saved_is_imported(indexed_folder: IndexedFolder):
+    view = make_view_with_unsaved_texts(
+        indexed_folder, shop__new_dot_py="class Fresh: ...\n", app_dot_py="from shop.new import Fresh\n"
+    )
     [fresh] = view.find_definitions("app.py", "Fresh")
     assert (fresh.path, fresh.file < -1) == ("shop/new.py", True)
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if not path.endswith((".mod", ".toml", ".json"))])
-def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, path: str):
-    view = IndexView(indexed.reader, {path: opened(path, FILES[path])})
-    (file, _), before = view.symbols.find_file(path) or (0, ""), indexed.view
+def test_an_opened_text_without_changes_gives_the_same_answers(indexed_folder: IndexedFolder, path: str):
+    view = IndexView(indexed_folder.reader, {path: make_unsaved_text(path, FILES[path])})
+    (file, _), before = view.symbols.find_file(path) or (0, ""), indexed_folder.view
     symbols = view.symbols.list_symbols(file)
     assert symbols == before.symbols.list_symbols(file)
     assert view.imports.read_imports(file) == before.imports.read_imports(file)

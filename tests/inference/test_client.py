@@ -85,7 +85,7 @@ async def test_leaving_early_stops_the_engine(client: EngineClient):
     assert props.raw["tokens_generated_total"] < 30_000
 
 
-async def test_one_candidate_is_stopped_by_name_and_the_others_go_on(client: EngineClient):
+async def test_a_candidate_is_stopped_by_its_number_and_the_others_go_on(client: EngineClient):
     request = Continuation("def f", Sampling(n_predict=300, n=2, temperature=1.0), owner=Owner(id="r"))
     stops: dict[int, str] = {}
     async with aclosing(cast("Any", client.stream(request))) as chunks:
@@ -114,7 +114,7 @@ async def test_a_dead_engine_costs_one_request_each_time(client: EngineClient):
     assert len(pids) == 20
 
 
-async def test_an_engine_killed_between_requests_costs_nothing(client: EngineClient):
+async def test_an_engine_that_is_killed_between_requests_is_replaced(client: EngineClient):
     first = (await client.props()).pid
     kill(first)
 
@@ -145,7 +145,7 @@ async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_sta
     assert starts == 1
 
 
-async def test_a_refused_request_is_told_and_the_connection_goes_on(client: EngineClient):
+async def test_a_refused_request_is_an_error_and_the_connection_continues(client: EngineClient):
     with pytest.raises(EngineRefused, match="grammar"):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
     with pytest.raises(EngineRefused, match="context_length"):
@@ -162,7 +162,7 @@ async def test_a_refused_request_is_told_and_the_connection_goes_on(client: Engi
         (404, b"[]", EngineRefused, "the server answered with HTTP status 404"),
     ],
 )
-def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
+def test_an_invalid_answer_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
     error = status_error(status, content)
 
     assert (type(error), error.message) == (kind, message)
@@ -202,7 +202,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
     assert not list(paths.runtime_folder().glob("*.sock"))
 
 
-async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
+async def test_a_working_model_starts_after_a_failure_and_resets_the_wait(
     home: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     clock = [1000.0]
@@ -225,7 +225,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
         await engine.ensure_running()
 
 
-async def test_everybody_who_waits_hears_why_it_does_not_start(
+async def test_all_waiting_callers_get_the_reason_why_the_engine_does_not_start(
     home: Path, config: Config, monkeypatch: pytest.MonkeyPatch
 ):
     async def fails(*_: object) -> dict[str, object]:
@@ -247,7 +247,7 @@ async def test_an_engine_started_elsewhere_is_only_used(home: Path, config: Conf
         await EngineClient(replace(config, engine=replace(config.engine, url="/somewhere/s"))).props()
 
 
-async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch: pytest.MonkeyPatch):
+async def test_a_missing_model_file_is_an_error(home: Path, config: Config, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
 
     with pytest.raises(ModelMissing, match="no model file"):
@@ -259,7 +259,7 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
         await EngineSupervisor(Config(model=ModelSettings(str(home / "text.gguf")))).ensure_running()
 
 
-async def test_a_path_too_long_for_a_socket(
+async def test_a_path_that_is_too_long_for_a_socket_is_refused(
     tmp_path: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))
@@ -268,7 +268,7 @@ async def test_a_path_too_long_for_a_socket(
         await EngineSupervisor(config).ensure_running()
 
 
-def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Config, tiny_model: Path):
+def test_the_identity_of_an_engine_depends_on_its_model_and_options(home: Path, config: Config, tiny_model: Path):
     copy = home / "tiny.gguf"
     copy.write_bytes(tiny_model.read_bytes())
     os.utime(copy, ns=(1, 1))

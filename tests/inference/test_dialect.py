@@ -12,7 +12,7 @@ from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillCon
 SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234, expected=("x", "y"), unbound=("z",))
 
 
-def wire(body: dict[str, Any]) -> dict[str, Any]:
+def send_over_wire(body: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(body))
 
 
@@ -20,20 +20,20 @@ def wire(body: dict[str, Any]) -> dict[str, Any]:
 def test_a_continuation_survives_the_wire(prompt: str | tuple[int | str, ...]):
     request = Continuation(prompt, SAMPLING, "background", cache_reuse=64)
 
-    assert dialect.read_completion(wire(dialect.request_to_json(request))) == request
+    assert dialect.read_completion(send_over_wire(dialect.request_to_json(request))) == request
 
 
 def test_an_infill_survives_the_wire():
     request = Infill(InfillContext("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal", cache_reuse=0)
 
-    assert dialect.read_infill(wire(dialect.request_to_json(request))) == request
+    assert dialect.read_infill(send_over_wire(dialect.request_to_json(request))) == request
 
 
 @pytest.mark.parametrize("stop", [None, "eos", "word", "limit", "deadline", "cancelled"])
 def test_a_chunk_survives_the_wire(stop: Any):
     chunk = Chunk("é", stop, Usage(1, 2, 3, 4.5, 6.5, shifted=1))
 
-    assert dialect.chunk_from_json(wire(dialect.chunk_to_json(chunk))) == chunk
+    assert dialect.chunk_from_json(send_over_wire(dialect.chunk_to_json(chunk))) == chunk
 
 
 def test_a_missing_field_has_its_default():
@@ -93,7 +93,7 @@ def test_a_wrong_field_of_a_neighbouring_file_is_named(field: str):
 
 
 def test_a_real_llama_servers_answer_is_read():
-    """In the form llama-server documents, written by hand: without the fields only our engine adds."""
+    """The answer is written by hand as llama-server documents it, without the fields of our engine."""
     stream = [
         {"index": 0, "content": "Hel", "tokens": [9707], "stop": False, "id_slot": -1, "tokens_predicted": 1},
         {

@@ -1,5 +1,4 @@
-"""How the settings have texts made into vectors: prefixes by the model's name, and a key that changes with whatever a
-vector depends on."""
+"""Tests of the embedding recipe: prefixes by the name of the model, and a key that changes with every influence."""
 
 import os
 from dataclasses import replace
@@ -12,16 +11,16 @@ from lsp_harness.errors import ConfigError, ModelError, ModelMissing
 from lsp_harness.inference.embedding_recipe import make_recipe, model_name
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
 NOMIC = ("search_query: ", "search_document: ")
 E5 = ("query: ", "passage: ")
 BGE = ("Represent this sentence for searching relevant passages: ", "")
 
 
-def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
-    """The settings of a file with a model of that name."""
-    convert(tiny_encoder(seed=seed), path, name=name, license="mit")
+def make_index_settings(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
+    """Return the settings for a file with a model of this name."""
+    convert(make_tiny_encoder(seed=seed), path, name=name, license="mit")
     return Index(embedding_model=str(path))
 
 
@@ -42,29 +41,29 @@ def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
         ("Tiny", "made5-up", ("", "")),
     ],
 )
-def test_a_model_is_told_what_it_was_trained_with(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
-    recipe = make_recipe(model(tmp_path / f"{file}.gguf", name))
+def test_texts_get_the_prefixes_of_their_model(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
+    recipe = make_recipe(make_index_settings(tmp_path / f"{file}.gguf", name))
     assert (recipe.query_prefix, recipe.document_prefix) == prefixes
 
 
-def test_a_model_of_the_catalogue_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_of_the_catalogue_is_recognised_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
-    convert(tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
+    convert(make_tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
     recipe = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
     assert (recipe.model, recipe.query_prefix, recipe.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
 
 
 def test_the_settings_decide(tmp_path: Path):
-    settings = model(tmp_path / "nomic-embed-text.gguf")
+    settings = make_index_settings(tmp_path / "nomic-embed-text.gguf")
     recipe = make_recipe(
         replace(settings, embedding_query_prefix="find: ", embedding_document_prefix="", embedding_tokens=7)
     )
     assert (recipe.query_prefix, recipe.document_prefix, recipe.tokens) == ("find: ", "", 7)
 
 
-def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
+def test_the_key_changes_with_every_influence_on_a_vector(tmp_path: Path):
     path = tmp_path / "m.gguf"
-    settings = model(path)
+    settings = make_index_settings(path)
     first = make_recipe(settings)
     assert make_recipe(settings) == first
     assert model_name(first.name) == str(path)
@@ -72,20 +71,20 @@ def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
         replace(settings, embedding_document_prefix="code: "),
         replace(settings, embedding_pooling="cls"),
         replace(settings, embedding_tokens=64),
-        model(tmp_path / "other.gguf", seed=2),
+        make_index_settings(tmp_path / "other.gguf", seed=2),
     ]
     assert len({first.name, *(make_recipe(other).name for other in others)}) == 5
     # what is kept does not depend on what stands before a query
     assert make_recipe(replace(settings, embedding_query_prefix="find: ")).name == first.name
     # another file in its place
-    model(path, seed=2)
+    make_index_settings(path, seed=2)
     second = make_recipe(settings)
     os.utime(path, ns=(1, 1))
     assert len({first.name, second.name, make_recipe(settings).name}) == 3
 
 
-def test_an_impossible_recipe_is_said_with_its_remedy(tmp_path: Path, tiny_model: Path):
-    settings = model(tmp_path / "m.gguf")
+def test_an_impossible_recipe_is_refused_with_a_remedy(tmp_path: Path, tiny_model: Path):
+    settings = make_index_settings(tmp_path / "m.gguf")
     with pytest.raises(ConfigError, match=r"index\.embedding_pooling must be one of auto, mean, cls, last, not 'max'"):
         make_recipe(replace(settings, embedding_pooling="max"))
     for tokens in (0, 511):

@@ -30,7 +30,7 @@ def has_ended(pid: int) -> bool:
         return True
 
 
-async def test_status_shows_what_runs(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
+async def test_status_lists_the_running_engine(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
     pid = await start(config)
 
     assert cli.status(json=True) == 0
@@ -44,7 +44,7 @@ async def test_status_shows_what_runs(home: Path, config: Config, capsys: pytest
     assert "tiny" in out
 
 
-def test_start_starts_one_and_leaves_it_alone(
+def test_start_starts_one_engine_and_keeps_it(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
@@ -64,7 +64,7 @@ def test_start_starts_one_and_leaves_it_alone(
         cli.start()
 
 
-async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
+async def test_stop_ends_the_engine(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
     process = psutil.Process(await start(config))
 
     assert await asyncio.to_thread(cli.stop, json=True) == 0
@@ -75,14 +75,14 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
     assert not list(paths.runtime_folder().glob("*.sock"))
 
 
-def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_commands_say_that_no_engine_runs(home: Path, capsys: pytest.CaptureFixture[str]):
     assert (cli.status(), cli.stop(), cli.status(json=True), cli.stop(json=True)) == (0, 0, 0, 0)
     assert capsys.readouterr().out == (
         "no engine is running; the first request starts one\nno engine is running\n[]\n[]\n"
     )
 
 
-def test_a_socket_nobody_listens_at_is_no_engine(home: Path):
+def test_a_socket_without_a_process_is_no_engine(home: Path):
     (paths.runtime_folder() / "engine-0.sock").touch()
 
     assert list_engines() == []

@@ -54,7 +54,7 @@ WORDS = ("a", "ab", 'say "x"\\', "two\nlines", "é日")
         "small block",
     ],
 )
-def test_grammars_that_get_through_and_how_they_are_read(
+def test_each_grammar_accepts_its_answers_and_they_can_be_parsed(
     acceptor: Acceptor, grammar: str, parse: Callable[[str], object], answers: dict[str, object], others: list[str]
 ):
     assert {text: parse(text) for text in answers} == answers
@@ -76,11 +76,11 @@ def test_grammars_that_get_through_and_how_they_are_read(
         ("", None),
     ],
 )
-def test_a_block_is_found_in_an_answer_without_a_grammar_unless_it_was_cut_off(text: str, found: str | None):
+def test_a_code_block_is_found_in_an_answer_unless_it_is_cut_off(text: str, found: str | None):
     assert find_code_block(text) == found
 
 
-def test_a_choice_among_nothing_is_a_mistake_of_the_caller():
+def test_an_empty_choice_is_an_error_of_the_caller():
     with pytest.raises(ValueError, match="needs words"):
         one_of_grammar(["a", ""])
     with pytest.raises(ValueError, match="needs words"):

@@ -101,13 +101,15 @@ ODD = ['say "hi"', "back\\slash", "two\nlines", "é日", "\t", ""]
     ],
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else "",
 )
-def test_only_what_fits_gets_through(acceptor: Acceptor, schema: Any, fits: list[str], others: list[str]):
+def test_a_grammar_accepts_only_values_of_its_schema(
+    acceptor: Acceptor, schema: Any, fits: list[str], others: list[str]
+):
     for grammar in (from_json_schema(schema), from_json_schema(schema, max_chars=None, max_items=None)):
         assert [text for text in fits if not acceptor.accepts(grammar, text)] == []
         assert [text for text in others if acceptor.accepts(grammar, text)] == []
 
 
-def test_without_a_maximum_of_its_own_the_callers_holds(acceptor: Acceptor):
+def test_without_its_own_maximum_a_schema_has_that_of_the_caller(acceptor: Acceptor):
     def longest(accepted: Callable[[int], str], **caps: Any) -> int:
         grammar = from_json_schema(True, **caps)
         return max(size for size in range(40) if acceptor.accepts(grammar, accepted(size)))
@@ -127,7 +129,7 @@ def test_without_a_maximum_of_its_own_the_callers_holds(acceptor: Acceptor):
     assert acceptor.accepts(from_json_schema({"minItems": 3}, max_items=2), "[1, 2, 3]")
 
 
-def nested(depth: int) -> dict[str, Any]:
+def make_nested_schema(depth: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "null"}
     for _ in range(depth):
         schema = {"items": schema}
@@ -180,11 +182,11 @@ def nested(depth: int) -> dict[str, Any]:
         ({"type": "integer", "maximum": 10**15}, "`maximum` must be a number of up to 15 digits"),
         ({"type": "number", "exclusiveMinimum": 0}, "`exclusiveMinimum` 0 of a number that need not be an integer"),
         ({"type": "number", "maximum": 0.5}, "`maximum` 0.5"),
-        (nested(100), "nested deeper than 64"),
+        (make_nested_schema(100), "nested deeper than 64"),
     ],
     ids=lambda value: json.dumps(value)[:50] if not isinstance(value, str) else "",
 )
-def test_a_keyword_that_a_grammar_cannot_say_is_refused_by_name(schema: Any, message: str):
+def test_a_keyword_that_a_grammar_cannot_express_is_refused_by_name(schema: Any, message: str):
     with pytest.raises(EngineRefused) as refused:
         from_json_schema(schema)
 

@@ -28,7 +28,7 @@ def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
     )
 
 
-def test_a_quick_machine_is_held_by_the_settings_only() -> None:
+def test_a_quick_machine_is_limited_only_by_the_settings() -> None:
     quick, settings = Pace.from_props(QUICK), Completion()
     assert quick.prompt_token_limit(settings) > 1000
     assert quick.n_predict(settings) == settings.max_tokens
@@ -49,13 +49,13 @@ def test_patience_is_a_setting() -> None:
 @pytest.mark.parametrize(
     "props", [{}, {"curve": None}, {"curve": {"prompt_per_second": "fast", "generated_per_second": 0, "decode_ms": []}}]
 )
-def test_an_engine_that_does_not_say_is_not_held_to_a_token_limit(props: dict[str, Any]) -> None:
+def test_an_engine_without_a_known_speed_has_no_token_limit(props: dict[str, Any]) -> None:
     assert Pace.from_props(props) == Pace()
     assert Pace().n_predict(Completion()) == 64
 
 
-class Measured(Script):
-    """Counts how often it is asked for its figures."""
+class CountingScript(Script):
+    """An engine that counts the requests for its figures."""
 
     def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
         super().__init__(*replies)
@@ -66,9 +66,9 @@ class Measured(Script):
         return await super().props()
 
 
-async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
+async def test_the_speed_is_requested_once_and_again_after_a_while() -> None:
     now = 100.0
-    engine = Measured(facts=SLOW)
+    engine = CountingScript(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
     assert await pacer.current() == await pacer.current() == Pace.from_props(SLOW)
     engine.extra_props, now = QUICK, now + 59
@@ -77,12 +77,12 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     assert (await pacer.current(), engine.told) == (Pace.from_props(QUICK), 2)
 
 
-async def test_a_request_is_cut_to_the_machine() -> None:
+async def test_a_request_is_shortened_for_a_slow_machine() -> None:
     long = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(60))
     src = markup.parse(long + "y = <|>\n")
     items: list[Infill] = []
     for facts in (SLOW, QUICK):
-        engine = Measured("1", facts=facts)
+        engine = CountingScript("1", facts=facts)
         place = (src.document, parse(src.document), src.cursor, "a.py")
         await Desk(Completer(engine, Completion())).complete(*place, automatic=True)
         [request] = engine.foreground_requests
@@ -97,7 +97,7 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
 
 
-async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
+async def test_a_line_that_takes_too_long_is_shown_in_part() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
     suggestion = await Desk(Completer(engine, Completion(latency_ms=1))).complete(

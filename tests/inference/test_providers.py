@@ -16,12 +16,12 @@ from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Provider, Target
 
 
-def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
+def read_targets(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
     return targets(EngineSettings(**settings), env or {})
 
 
-def only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
-    [target] = named(env, **settings)
+def read_only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
+    [target] = read_targets(env, **settings)
     return target
 
 
@@ -36,14 +36,14 @@ def only_target(env: dict[str, str] | None = None, **settings: Any) -> Target:
     ],
 )
 def test_an_address_is_a_url_or_a_socket(url: str, base: str, socket: str):
-    target = only_target(url=url)
+    target = read_only_target(url=url)
 
     assert (target.base, target.socket) == (base, socket)
     assert target.name == (base or f"unix:{socket}")
 
 
-def test_several_addresses():
-    assert [t.base for t in named(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
+def test_several_addresses_are_separated_by_commas():
+    assert [t.base for t in read_targets(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
 
 
 @pytest.mark.parametrize(
@@ -59,30 +59,30 @@ def test_several_addresses():
     ],
 )
 def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim: str):
-    target = only_target({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, model=model)
+    target = read_only_target({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, model=model)
 
     assert (target.base, target.model, target.fim) == (base, name, fim)
     own = {"llama.cpp": "llama-server", "anthropic": "anthropic"}
     assert target.dialect == own.get(model.split("/")[0], "openai")
 
 
-def test_with_a_url_the_model_is_a_name_as_it_is():
-    assert only_target(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
+def test_with_a_url_the_whole_model_string_is_the_name():
+    assert read_only_target(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
 
 
 def test_a_setting_is_stronger_than_the_provider():
-    target = only_target(model="ollama/x", dialect="llama-server", fim="granite")
+    target = read_only_target(model="ollama/x", dialect="llama-server", fim="granite")
 
     assert (target.dialect, target.fim) == ("llama-server", "granite")
 
 
 @pytest.mark.parametrize("name", ["LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"])
 def test_the_address_of_ollama_comes_from_the_environment(name: str):
-    assert only_target({name: "http://box:11434"}, model="ollama/x").base == "http://box:11434"
+    assert read_only_target({name: "http://box:11434"}, model="ollama/x").base == "http://box:11434"
 
 
 def test_the_address_of_openai_comes_from_the_environment():
-    target = only_target({"OPENAI_BASE_URL": "http://mine:1/v1", "OPENAI_API_KEY": "k"}, model="openai/x")
+    target = read_only_target({"OPENAI_BASE_URL": "http://mine:1/v1", "OPENAI_API_KEY": "k"}, model="openai/x")
 
     assert target.base == "http://mine:1"
 
@@ -99,15 +99,15 @@ def test_the_address_of_openai_comes_from_the_environment():
         ({"LSP_HARNESS_API_KEY": ""}, {"url": "http://h:1"}, ""),
     ],
 )
-def test_a_key_goes_only_where_it_was_meant_for(env: dict[str, str], settings: dict[str, Any], name: str):
-    target = only_target(env, **settings)
+def test_a_key_is_sent_only_to_its_provider(env: dict[str, str], settings: dict[str, Any], name: str):
+    target = read_only_target(env, **settings)
 
     assert target.key_name == name
     assert target.key == env.get(name, "")
 
 
 @pytest.mark.parametrize("settings", [{"model": "openai/x"}, {"url": "https://api.openai.com/v1"}])
-def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_key_is_reported_before_any_request(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -118,7 +118,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any],
 
 
 def test_a_key_does_not_show():
-    assert "secret" not in repr(only_target({"LSP_HARNESS_API_KEY": "secret"}, url="http://h:1"))
+    assert "secret" not in repr(read_only_target({"LSP_HARNESS_API_KEY": "secret"}, url="http://h:1"))
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_a_key_does_not_show():
         ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
     ],
 )
-def test_settings_that_name_no_server_are_said(settings: dict[str, Any], message: str):
+def test_settings_that_name_no_server_are_refused(settings: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message) as caught:
-        named(**settings)
+        read_targets(**settings)
 
     assert "secret" not in caught.value.message
 
@@ -155,7 +155,7 @@ def test_settings_that_name_no_server_are_said(settings: dict[str, Any], message
 @pytest.mark.parametrize("key", ["sk-fake\u200b1", "sk-“fake”", "sk-\x07fake"])
 def test_a_key_with_a_character_that_no_key_has_is_named_and_not_shown(key: str):
     with pytest.raises(ConfigError, match="the key in OPENAI_API_KEY") as error:
-        only_target({"OPENAI_API_KEY": key}, model="openai/x")
+        read_only_target({"OPENAI_API_KEY": key}, model="openai/x")
     assert "fake" not in error.value.message
 
 
@@ -166,16 +166,16 @@ def test_a_kind_of_server_is_one_entry_of_the_registry(monkeypatch: pytest.Monke
     kind = BackendKind("sample-api", open_backend, (service,), make_headers=lambda key: {"x-key": key})
     monkeypatch.setattr(backend_kinds, "KINDS", (*backend_kinds.KINDS, kind))
 
-    target = only_target({"SAMPLE_API_KEY": "secret"}, model="sample/small")
+    target = read_only_target({"SAMPLE_API_KEY": "secret"}, model="sample/small")
 
     assert (target.dialect, target.base, target.headers) == (
         "sample-api",
         "https://sample.example",
         {"x-key": "secret"},
     )
-    assert only_target(url="http://host:1", dialect="sample-api").dialect == "sample-api"
+    assert read_only_target(url="http://host:1", dialect="sample-api").dialect == "sample-api"
     with pytest.raises(ConfigError, match="sample-api, not 'other'"):
-        only_target(url="http://host:1", dialect="other")
+        read_only_target(url="http://host:1", dialect="other")
 
 
 def test_the_page_about_servers_names_every_kind_service_key_and_family():

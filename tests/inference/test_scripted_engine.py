@@ -11,7 +11,7 @@ from lsp_harness.inference.request import Continuation, Infill, InfillContext, M
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 
 
-async def text(engine: ScriptedEngine, request: ModelRequest) -> str:
+async def read_text(engine: ScriptedEngine, request: ModelRequest) -> str:
     return "".join([chunk.text async for chunk in engine.stream(request)])
 
 
@@ -21,12 +21,12 @@ async def test_replies_come_in_order(tmp_path: Path):
     engine = ScriptedEngine(script)
     requests = [Continuation("a"), Infill(InfillContext("b", "c"), sampling=Sampling(stop=(";",)))]
 
-    assert [await text(engine, request) for request in requests] == ["one", "two"]
+    assert [await read_text(engine, request) for request in requests] == ["one", "two"]
     assert engine.foreground_requests == requests
     await engine.aclose()
 
 
-async def test_the_last_chunk_says_why_it_ended():
+async def test_the_last_chunk_has_the_reason_of_the_end():
     *_, last = [chunk async for chunk in ScriptedEngine([{"text": "a b"}]).stream(Continuation("x y z"))]
 
     assert (last.stop, last.usage.evaluated, last.usage.generated) == ("eos", 3, 2)
@@ -43,22 +43,22 @@ async def test_the_last_chunk_says_why_it_ended():
 async def test_a_reply_may_demand_a_text_in_the_prompt(request_: ModelRequest, expect: str):
     engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
 
-    assert await text(engine, request_) == "a"
+    assert await read_text(engine, request_) == "a"
     with pytest.raises(EngineError, match="reply 2 expects 'something else'"):
-        await text(engine, request_)
+        await read_text(engine, request_)
 
 
 async def test_running_out_of_replies_is_an_error():
     engine = ScriptedEngine([{"text": "a"}])
-    await text(engine, Continuation("a"))
+    await read_text(engine, Continuation("a"))
 
     with pytest.raises(EngineError, match="has 1 reply"):
-        await text(engine, Continuation("b"))
+        await read_text(engine, Continuation("b"))
 
 
 async def test_replies_left_over_are_an_error():
     engine = ScriptedEngine([{"text": "a"}, {"text": "b"}])
-    await text(engine, Continuation("a"))
+    await read_text(engine, Continuation("a"))
 
     with pytest.raises(EngineError, match="1 of 2"):
         await engine.aclose()
@@ -66,22 +66,22 @@ async def test_replies_left_over_are_an_error():
 
 async def test_a_reply_that_hangs_can_be_cancelled():
     engine = ScriptedEngine([{"hang": True}, {"text": "next"}])
-    task = asyncio.create_task(text(engine, Continuation("a")))
+    task = asyncio.create_task(read_text(engine, Continuation("a")))
     while not engine.foreground_requests:  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
 
     assert task.cancelled()
-    assert await text(engine, Continuation("b")) == "next"
+    assert await read_text(engine, Continuation("b")) == "next"
 
 
 async def test_a_reply_may_be_a_failure():
     with pytest.raises(EngineError, match="out of memory"):
-        await text(ScriptedEngine([{"error": "out of memory"}]), Continuation("a"))
+        await read_text(ScriptedEngine([{"error": "out of memory"}]), Continuation("a"))
 
 
-async def test_the_rest_of_an_engine():
+async def test_a_scripted_engine_has_the_other_methods_of_an_engine():
     engine = ScriptedEngine([])
 
     assert await engine.count(["", "a b"]) == [0, 2]
@@ -128,19 +128,19 @@ async def test_several_candidates_take_a_reply_each():
     await engine.aclose()
 
 
-async def test_the_background_takes_only_replies_meant_for_it():
+async def test_background_requests_get_only_replies_for_the_background():
     engine = ScriptedEngine([{"text": "one"}, {"text": "two", "background": True}])
     later = Continuation("b", priority="background")
 
-    assert await text(engine, later) == ""
-    assert await text(engine, Continuation("a")) == "one"
-    assert await text(engine, Continuation("b", Sampling(n_predict=0), "background")) == ""
-    assert await text(engine, later) == "two"
+    assert await read_text(engine, later) == ""
+    assert await read_text(engine, Continuation("a")) == "one"
+    assert await read_text(engine, Continuation("b", Sampling(n_predict=0), "background")) == ""
+    assert await read_text(engine, later) == "two"
     assert (len(engine.foreground_requests), len(engine.background_requests)) == (1, 3)
     await engine.aclose()
 
 
-async def test_a_test_may_add_to_what_the_engine_says_of_itself():
+async def test_a_test_can_extend_the_properties_of_the_engine():
     engine = ScriptedEngine([])
     engine.extra_props = {"curve": {"candidates": 3}}
 

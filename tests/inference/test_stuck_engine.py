@@ -20,23 +20,23 @@ from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
 from lsp_harness.inference.supervisor import EngineSupervisor, engine_address
 from lsp_harness.process.termination import OpenProcess, start_time
-from tests.support.stuck import has_ended, listener, stop
+from tests.support.stuck import has_ended, start_listener, stop
 
 
 @pytest.fixture
-def impatient(config: Config) -> Config:
+def impatient_config(config: Config) -> Config:
     return replace(config, engine=replace(config.engine, silence_s=0.5))
 
 
 @pytest.fixture
-def place(home: Path, impatient: Config) -> Path:
-    """Where the engine of these settings listens."""
-    return engine_address(Path(impatient.model.path), impatient).socket
+def engine_socket(home: Path, impatient_config: Config) -> Path:
+    """Return the socket of the engine of these settings."""
+    return engine_address(Path(impatient_config.model.path), impatient_config).socket
 
 
 @pytest.fixture
-async def client(home: Path, impatient: Config) -> AsyncIterator[EngineClient]:
-    async with aclosing(EngineClient(impatient)) as client:
+async def client(home: Path, impatient_config: Config) -> AsyncIterator[EngineClient]:
+    async with aclosing(EngineClient(impatient_config)) as client:
         yield client
 
 
@@ -58,21 +58,21 @@ async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, co
         assert (await client.props()).pid not in (0, first)
 
 
-async def test_an_engine_that_does_not_heed_sigterm_is_killed(
-    place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+async def test_an_engine_that_ignores_sigterm_is_killed(
+    engine_socket: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
-    with listener(place, deaf=True) as process:
+    with start_listener(engine_socket, deaf=True) as process:
         with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
         assert has_ended(process.pid)
 
 
-async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
+async def test_all_waiting_requests_fail_and_the_user_is_told_once(engine_socket: Path, impatient_config: Config):
     items: list[str] = []
-    engine = ObservedEngine(EngineClient(impatient), lambda: None, items.append)
+    engine = ObservedEngine(EngineClient(impatient_config), lambda: None, items.append)
     async with aclosing(engine):
-        with listener(place, stopped=True):
+        with start_listener(engine_socket, stopped=True):
             answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)
 
         messages = {answer.message for answer in answers if isinstance(answer, EngineStuck)}
@@ -90,10 +90,10 @@ async def test_no_setting_ends_an_engine_that_answers(home: Path, config: Config
         assert (await client.props()).pid == pid
 
 
-async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
-    place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
+async def test_a_stuck_engine_is_detected_although_every_request_is_cancelled(
+    engine_socket: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):
-    with listener(place, stopped=True) as process:
+    with start_listener(engine_socket, stopped=True) as process:
         while not has_ended(process.pid):
             # each key gives up the request of the one before
             with suppress(TimeoutError, HarnessError):
@@ -102,19 +102,19 @@ async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
     assert (await client.props()).pid != process.pid
 
 
-async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: Path, client: EngineClient):
-    with listener(place, calls=0) as process, ExitStack() as calls:
-        pid_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
+async def test_a_stuck_engine_with_a_full_queue_is_replaced(engine_socket: Path, client: EngineClient):
+    with start_listener(engine_socket, calls=0) as process, ExitStack() as calls:
+        pid_file(engine_socket).write_text(f"{process.pid} {start_time(process.pid)}\n")
         while True:
             call = calls.enter_context(socket.socket(socket.AF_UNIX))
             call.setblocking(False)
             try:
-                call.connect(str(place))
+                call.connect(str(engine_socket))
             except BlockingIOError:
                 break
-        assert (is_listening(place), peer_pid(place)) == (True, process.pid)
+        assert (is_listening(engine_socket), peer_pid(engine_socket)) == (True, process.pid)
 
-        ended = await end_engine_at(place, grace_s=5)
+        ended = await end_engine_at(engine_socket, grace_s=5)
 
         assert ended
         assert ended.ending == "terminated"
@@ -122,24 +122,24 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
     assert (await client.props()).pid != process.pid
 
 
-async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, impatient: Config):
-    with listener(place, stopped=True) as process:
-        supervisor = EngineSupervisor(impatient)
+async def test_a_start_replaces_a_stuck_engine(engine_socket: Path, impatient_config: Config):
+    with start_listener(engine_socket, stopped=True) as process:
+        supervisor = EngineSupervisor(impatient_config)
         # a request has failed: what listens is not believed to answer
         supervisor.suspect_engine()
-        assert await supervisor.ensure_running() == place
+        assert await supervisor.ensure_running() == engine_socket
         assert has_ended(process.pid)
-        assert peer_pid(place) not in (None, process.pid)
+        assert peer_pid(engine_socket) not in (None, process.pid)
 
 
-async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Path):
-    with listener(place) as process:
-        assert await end_engine_at(place, grace_s=0, pid=process.pid + 1) is None
+async def test_an_engine_that_took_the_place_of_another_is_left_alone(engine_socket: Path):
+    with start_listener(engine_socket) as process:
+        assert await end_engine_at(engine_socket, grace_s=0, pid=process.pid + 1) is None
         assert process.is_running()
 
 
 @pytest.mark.parametrize("written", ["", "x", "{pid}", "{pid} 0", "0 {started}"])
-def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str):
+def test_a_record_of_another_process_is_ignored(home: Path, written: str):
     place = paths.runtime_folder() / "engine-0.sock"
     own = psutil.Process().pid
     pid_file(place).write_text(written.format(pid=own, started=start_time(own)))
@@ -149,7 +149,7 @@ def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str
 
 @pytest.mark.process
 async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
-    with listener(tmp_path / "s") as process:
+    with start_listener(tmp_path / "s") as process:
         opened = OpenProcess(process.pid)
         process.kill()
         process.wait(30)

@@ -16,8 +16,8 @@ TEXTS = ["one two three", ""]
 ASK = Continuation("a")
 
 
-class Failing(ScriptedEngine):
-    """Everything it is asked fails in the same way, after it was asked `well` times."""
+class FailingEngine(ScriptedEngine):
+    """An engine whose requests all fail in the same way after `well` successes."""
 
     def __init__(self, error: Exception, well: int = 0) -> None:
         super().__init__([{"text": "a"}])
@@ -35,46 +35,46 @@ class Failing(ScriptedEngine):
         yield
 
 
-async def usage(engine: EstimatingEngine) -> int:
+async def read_evaluated_tokens(engine: EstimatingEngine) -> int:
     async with aclosing(cast("Any", engine.stream(ASK))) as chunks:
         return sum([chunk.usage.evaluated async for chunk in chunks])
 
 
-async def test_an_engine_that_answers_is_believed():
+async def test_counts_of_an_engine_that_answers_are_used():
     engine = EstimatingEngine(ScriptedEngine([{"text": "a b"}]), 100)
     await engine.probe(5)
     assert await engine.count(TEXTS) == [3, 0]
     assert (await engine.props()).n_ctx == 8192
-    assert await usage(engine) == 1
+    assert await read_evaluated_tokens(engine) == 1
     assert engine.reason == ""
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
-async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
-    engine = EstimatingEngine(Failing(error, well=1), 100)
+async def test_an_engine_that_fails_is_estimated_from_then_on(error: Exception):
+    engine = EstimatingEngine(FailingEngine(error, well=1), 100)
     assert await engine.count(TEXTS) == [3, 0]
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
     assert engine.reason == "it is stuck"
     assert (await engine.props()).n_ctx == 100
-    assert await usage(engine) == 0
+    assert await read_evaluated_tokens(engine) == 0
     assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
-async def test_one_that_fails_while_it_evaluates_is_estimated_too():
-    engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
-    assert await usage(engine) == 0
+async def test_an_engine_that_fails_during_an_evaluation_is_estimated():
+    engine = EstimatingEngine(FailingEngine(EngineError("it went away"), well=9), 100)
+    assert await read_evaluated_tokens(engine) == 0
     assert engine.reason == "it went away"
 
 
 async def test_a_refused_text_is_an_error_and_no_silence():
-    engine = EstimatingEngine(Failing(EngineRefused("too long")), 100)
+    engine = EstimatingEngine(FailingEngine(EngineRefused("too long")), 100)
     with pytest.raises(EngineRefused):
         await engine.count(TEXTS)
     with pytest.raises(EngineRefused):
-        await usage(engine)
+        await read_evaluated_tokens(engine)
 
 
-async def test_one_that_says_nothing_is_not_waited_for():
+async def test_an_engine_that_never_answers_is_estimated_after_a_time_limit():
     class Silent(ScriptedEngine):
         async def props(self) -> Any:
             await asyncio.Event().wait()

@@ -27,7 +27,7 @@ def store(tmp_path: Path, events: list[ArtifactCreated]) -> ArtifactStore:
 
 
 @pytest.mark.parametrize("content", ["text ä", b"\xff\0bytes", "", "lone \udcff"])
-def test_an_output_is_in_a_file_of_ours(
+def test_an_output_is_saved_in_a_file(
     store: ArtifactStore, tmp_path: Path, events: list[ArtifactCreated], content: str | bytes
 ):
     artifact = store.store(content, "tool_output", "c1")
@@ -119,7 +119,7 @@ def test_an_id_is_no_path(store: ArtifactStore, artifact_id: str):
         store.read(artifact_id)
 
 
-def test_an_artifact_that_cannot_be_read(store: ArtifactStore, tmp_path: Path):
+def test_an_unreadable_artifact_is_an_error(store: ArtifactStore, tmp_path: Path):
     artifact_id = store.store("a", "x").artifact_id
     for offset, limit in ((-1, 1), (0, 0), (0, -1)):
         with pytest.raises(UsageError):
@@ -171,6 +171,6 @@ def test_a_failure_leaves_no_file(tmp_path: Path):
         ArtifactStore(tmp_path / "file", refuse).store("a", "x")
 
 
-async def test_a_source_that_is_missing(store: ArtifactStore, tmp_path: Path):
+async def test_a_missing_source_is_an_error(store: ArtifactStore, tmp_path: Path):
     with pytest.raises(FileMissing):
         await store.store_file(tmp_path / "none", "x")

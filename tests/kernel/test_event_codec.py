@@ -64,7 +64,9 @@ EVENTS: list[tuple[SessionEvent, str, list[str]]] = [
 
 
 @pytest.mark.parametrize(("event", "type", "keys"), EVENTS, ids=[type for _, type, _ in EVENTS])
-def test_each_type_of_event_has_its_form_and_is_read_back(event: SessionEvent, type: str, keys: list[str]) -> None:
+def test_each_type_of_event_is_encoded_with_its_keys_and_decoded(
+    event: SessionEvent, type: str, keys: list[str]
+) -> None:
     encoded_type, data = encode_event(event)
     assert (encoded_type, list(data)) == (type, keys)
     assert decode_event(encoded_type, data) == event
@@ -73,7 +75,7 @@ def test_each_type_of_event_has_its_form_and_is_read_back(event: SessionEvent, t
 @pytest.mark.parametrize("type", EVENT_CLASSES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_each_event_survives_its_line_in_the_log(type: str, data: st.DataObject) -> None:
+def test_each_event_can_be_read_back_from_its_line(type: str, data: st.DataObject) -> None:
     event = data.draw(st.builds(EVENT_CLASSES[type]))
     encoded_type, fields = encode_event(event)
     read_fields = json.loads(json.dumps(fields))

@@ -31,8 +31,8 @@ def begin(folder: Path) -> SessionLog:
 
 
 @contextmanager
-def follower(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
-    """The events that `lsp-harness events --follow --json` shows in a process of its own."""
+def follow_events(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
+    """Yield the events that `lsp-harness events --follow --json` prints in its own process."""
     command = [sys.executable, "-m", "lsp_harness", "events", id, "--follow", "--json"]
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
@@ -45,9 +45,9 @@ def follower(state: Path, id: str) -> Iterator[Iterator[dict[str, object]]]:
         process.stdout.close()
 
 
-def test_another_process_shows_each_event_once_while_it_is_written_piece_by_piece(tmp_path: Path) -> None:
+def test_another_process_shows_each_event_once_while_the_log_is_written(tmp_path: Path) -> None:
     log = begin(tmp_path / "lsp-harness" / "sessions")
-    with follower(tmp_path, log.id) as shown:
+    with follow_events(tmp_path, log.id) as shown:
         assert next(shown)["seq"] == 0
         for number in range(EVENT_COUNT):
             log.append(CandidateRejected(number, "no " * 50))
@@ -69,7 +69,7 @@ async def collect(path: Path, count: int, events: list[Event]) -> None:
             return
 
 
-async def test_a_line_that_is_written_slowly_is_read_once_it_is_whole(tmp_path: Path) -> None:
+async def test_a_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
     log = begin(tmp_path)
     log.append(CandidateRejected(1, "first ü"))
     log.close()
@@ -89,7 +89,7 @@ async def test_a_line_that_is_written_slowly_is_read_once_it_is_whole(tmp_path: 
     assert log.path.read_bytes() == whole
 
 
-async def test_a_reader_follows_across_a_repair_and_takes_no_lock(tmp_path: Path) -> None:
+async def test_a_reader_follows_a_repaired_log_without_a_lock(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     log = begin(tmp_path)
     turn = log.turn()

@@ -1,4 +1,4 @@
-"""The session log: one line an event, in order, nobody else's to read."""
+"""Tests of the session log: one line for each event, in order, readable only by the user."""
 
 import errno
 import json
@@ -20,8 +20,8 @@ from lsp_harness.wire.event import EVENT_VERSION, Event, decode, encode
 from tests.files.test_secrets import TOKEN
 
 
-def note(type: str, /, **data: Any) -> UnknownEvent:
-    """An event of a type that only these tests know."""
+def make_note(type: str, /, **data: Any) -> UnknownEvent:
+    """Return an event of a type that only these tests know."""
     return UnknownEvent(type, data)
 
 
@@ -35,7 +35,7 @@ def log(tmp_path: Path):
     log.close()
 
 
-def rows(log: SessionLog) -> list[dict]:
+def read_rows(log: SessionLog) -> list[dict]:
     return [json.loads(line) for line in log.path.read_bytes().splitlines()]
 
 
@@ -43,38 +43,38 @@ def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
     turn = log.turn()
     turn.append(InvocationReceived("fix", "x", "a.py"))
     turn.append(StateEntered("LOCATE"))
-    assert [list(row) for row in rows(log)] == [KEYS, KEYS]
-    assert {row["v"] for row in rows(log)} == {EVENT_VERSION} == {1}
-    assert {row["session_id"] for row in rows(log)} == {log.id}
+    assert [list(row) for row in read_rows(log)] == [KEYS, KEYS]
+    assert {row["v"] for row in read_rows(log)} == {EVENT_VERSION} == {1}
+    assert {row["session_id"] for row in read_rows(log)} == {log.id}
 
 
 def test_the_numbers_have_no_gaps_over_turns_that_overlap(log: SessionLog) -> None:
     first, other = log.turn(), log.turn()
     for turn in (first, other, other, first, other):
-        turn.append(note("x"))
-    log.append(note("session.note"))
-    assert [(row["seq"], row["turn"]) for row in rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
+        turn.append(make_note("x"))
+    log.append(make_note("session.note"))
+    assert [(row["seq"], row["turn"]) for row in read_rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
 
 
-def test_the_first_event_of_a_turn_causes_the_others_and_the_step_is_the_state(log: SessionLog) -> None:
+def test_events_name_their_cause_and_the_state_of_their_turn(log: SessionLog) -> None:
     turn = log.turn()
     first = turn.append(OutputRead("pytest", "1 failed"))
     turn.append(StateEntered("LOCATE", round=0))
     turn.append(CandidateRejected(1, "it changes nothing"))
-    assert [(row["cause"], row["step"], row["type"], row["data"]) for row in rows(log)] == [
+    assert [(row["cause"], row["step"], row["type"], row["data"]) for row in read_rows(log)] == [
         (None, None, "output.read", {"tool": "pytest", "summary": "1 failed"}),
         (first.id, "LOCATE", "state.entered", {"state": "LOCATE", "round": 0}),
         (first.id, "LOCATE", "candidate.rejected", {"candidate": 1, "reason": "it changes nothing"}),
     ]
 
 
-def test_nobody_else_may_read_it(log: SessionLog) -> None:
-    log.turn().append(note("x"))
+def test_only_the_user_can_read_the_log(log: SessionLog) -> None:
+    log.turn().append(make_note("x"))
     assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
 
 
-def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> None:
+def test_a_session_without_events_leaves_no_folder(log: SessionLog) -> None:
     log.turn()
     log.close()
     assert not log.path.parent.exists()
@@ -82,7 +82,7 @@ def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> N
 
 def test_a_torn_last_line_is_ignored(log: SessionLog) -> None:
     turn = log.turn()
-    expected = [turn.append(note("x", n=n)) for n in range(3)]
+    expected = [turn.append(make_note("x", n=n)) for n in range(3)]
     whole = log.path.read_bytes()
     for size in range(len(whole) - len(whole.splitlines(keepends=True)[-1]), len(whole)):
         log.path.write_bytes(whole[:size])
@@ -92,25 +92,25 @@ def test_a_torn_last_line_is_ignored(log: SessionLog) -> None:
 
 
 def test_a_line_torn_inside_of_a_character_is_ignored_too(log: SessionLog) -> None:
-    expected = log.turn().append(note("x", text="é"))
+    expected = log.turn().append(make_note("x", text="é"))
     whole = log.path.read_bytes()
     log.path.write_bytes(whole + whole[: whole.index("é".encode()) + 1])
     assert list(read_log(log.path)) == [expected]
 
 
-def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None:
+def test_a_closed_log_continues_in_the_same_file(log: SessionLog) -> None:
     turn = log.turn()
-    expected = [turn.append(note("x"))]
+    expected = [turn.append(make_note("x"))]
     log.close()
-    expected.append(turn.append(note("y")))
+    expected.append(turn.append(make_note("y")))
     assert list(read_log(log.path)) == expected
 
 
-def test_listeners_hear_of_an_event_when_it_is_on_disk(log: SessionLog) -> None:
+def test_listeners_are_called_after_an_event_is_on_disk(log: SessionLog) -> None:
     calls: list[tuple[Event, int]] = []
-    log.listeners.append(lambda event: calls.append((event, len(rows(log)))))
+    log.listeners.append(lambda event: calls.append((event, len(read_rows(log)))))
     turn = log.turn()
-    expected = [turn.append(note("x")), turn.append(note("y", text="\u2028\n\x85"))]
+    expected = [turn.append(make_note("x")), turn.append(make_note("y", text="\u2028\n\x85"))]
     assert [event for event, _ in calls] == expected
     assert calls[0][1] == 1
     assert list(read_log(log.path)) == expected
@@ -152,51 +152,51 @@ def test_an_event_can_be_read_back_from_its_line(event: Event) -> None:
     assert decode(line) == event
 
 
-def test_fields_of_a_newer_writer_are_not_minded() -> None:
+def test_unknown_fields_of_a_newer_version_are_ignored() -> None:
     event = Event("id", 0, "ts", "s", None, None, None, "x", {"a": 1})
     line = json.dumps({**json.loads(encode(event)), "new": 1})
     assert decode(line) == event
 
 
 def test_half_a_surrogate_pair_does_not_lose_the_event(log: SessionLog) -> None:
-    log.turn().append(note("x", text="a\ud83d"))
-    log.turn().append(note("y"))
+    log.turn().append(make_note("x", text="a\ud83d"))
+    log.turn().append(make_note("y"))
     assert [(event.type, event.data) for event in read_log(log.path)] == [("x", {"text": "a?"}), ("y", {})]
 
 
-def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
+def test_no_secret_is_written_in_any_field(log: SessionLog) -> None:
     event = log.turn().append(
-        note("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
+        make_note("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
     )
 
     assert TOKEN not in log.path.read_text()
     assert event.data == {"diff": " a\n-key = '…'\n", "deep": {"list": [1, "é …."]}, "plain": "ghp_short"}
 
 
-def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_unsaved_session_calls_its_listeners_and_writes_no_file(tmp_path: Path) -> None:
     log, calls = SessionLog(tmp_path / "sessions", is_saved=False), list[Event]()
     log.listeners.append(calls.append)
-    log.turn().append(note("x"))
-    log.turn().append(note("y"))
+    log.turn().append(make_note("x"))
+    log.turn().append(make_note("y"))
 
     assert [(event.seq, event.type) for event in calls] == [(0, "x"), (1, "y")]
     assert not (tmp_path / "sessions").exists()
 
 
-def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: SessionLog) -> None:
+def test_an_unsaved_turn_calls_its_listeners_and_leaves_no_gap_in_the_file(log: SessionLog) -> None:
     calls: list[Event] = []
     log.listeners.append(calls.append)
-    log.turn().append(note("a"))
+    log.turn().append(make_note("a"))
     unwritten = log.turn(is_saved=False)
-    unwritten.append(note("b"))
-    log.turn().append(note("c"))
+    unwritten.append(make_note("b"))
+    log.turn().append(make_note("c"))
     assert [event.type for event in calls] == ["a", "b", "c"]
     assert [event.type for event in log.turns[unwritten.number]] == ["b"]
     assert [(event.type, event.seq) for event in read_log(log.path)] == [("a", 0), ("c", 1)]
 
 
-class Disk:
-    """Takes so many bytes more, then none."""
+class LimitedDisk:
+    """A disk with room for a number of bytes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.room = 10**9
@@ -212,17 +212,17 @@ class Disk:
 
 
 @pytest.mark.parametrize("room", [0, 1, 40, 150])
-def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
+def test_a_full_disk_loses_only_the_events_without_room(
     log: SessionLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, room: int
 ) -> None:
-    disk = Disk(monkeypatch)
+    disk = LimitedDisk(monkeypatch)
     turn = log.turn()
-    first = turn.append(note("x", n=1))
+    first = turn.append(make_note("x", n=1))
     disk.room = room
-    turn.append(note("x", n=2))
-    turn.append(note("x", n=3))
+    turn.append(make_note("x", n=2))
+    turn.append(make_note("x", n=3))
     disk.room = 10**9
-    last = turn.append(note("x", n=4))
+    last = turn.append(make_note("x", n=4))
     record = read_log(log.path)
     assert [*record] == [first, last]
     assert record.skipped_lines == (1 if room else 0)
@@ -231,11 +231,11 @@ def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
     assert "set XDG_STATE_HOME" in message or "set LSP_HARNESS_HOME" in message
 
 
-def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_partial_write_is_completed(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
     turn = log.turn()
-    expected = [turn.append(note("x", n=n)) for n in range(3)]
+    expected = [turn.append(make_note("x", n=n)) for n in range(3)]
     assert [*read_log(log.path)] == expected
 
 
@@ -246,9 +246,9 @@ def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch:
         b'{"v":1,"id":"a","seq":0,"ts":"","session_id":"","type":"x","data":[]}',
     ],
 )  # fmt: skip
-def test_a_line_that_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
+def test_an_invalid_line_is_left_out_and_counted(log: SessionLog, line: bytes) -> None:
     turn = log.turn()
-    expected = [turn.append(note("x", n=n)) for n in range(2)]
+    expected = [turn.append(make_note("x", n=n)) for n in range(2)]
     lines = log.path.read_bytes().splitlines(keepends=True)
     log.path.write_bytes(line + b"\n" + lines[0] + line + b"\n\n" + lines[1] + line)
     record = read_log(log.path)
@@ -260,5 +260,5 @@ def test_a_line_that_is_no_event_is_left_out_wherever_it_is_and_counted(log: Ses
 def test_a_folder_that_cannot_be_made_costs_no_turn(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log = SessionLog(tmp_path / "file")
-    expected = log.turn().append(note("x"))
+    expected = log.turn().append(make_note("x"))
     assert log.turns[0] == [expected]

@@ -18,7 +18,7 @@ from lsp_harness.kernel.projections.session_state import SessionState, project_s
 LOGS = sorted((Path(__file__).parent / "logs").glob("*.jsonl"))
 
 
-def facts(state: SessionState) -> dict[str, Any]:
+def describe_state(state: SessionState) -> dict[str, Any]:
     """Return what a state says, as JSON."""
     return json.loads(
         json.dumps(
@@ -39,7 +39,7 @@ def facts(state: SessionState) -> dict[str, Any]:
 def test_a_released_log_is_understood(log: Path) -> None:
     events = list(read_log(log))
     assert len(events) == len(log.read_bytes().splitlines())
-    assert facts(project_session(events)) == json.loads(log.with_suffix(".json").read_text())
+    assert describe_state(project_session(events)) == json.loads(log.with_suffix(".json").read_text())
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
@@ -54,4 +54,4 @@ def test_a_released_log_is_continued_in_another_place(log: Path, tmp_path: Path)
     after = store.path(id).read_bytes()
     assert after.startswith(before)
     expected = json.loads(log.with_suffix(".json").read_text())
-    assert facts(project_session(read_log(store.path(id))))["messages"] == expected["messages"]
+    assert describe_state(project_session(read_log(store.path(id))))["messages"] == expected["messages"]

@@ -86,7 +86,7 @@ def session(tmp_path: Path):
     session.log.close()
 
 
-def types(session: Session) -> list[str]:
+def list_event_types(session: Session) -> list[str]:
     return [event.type for event in read_log(session.log.path)]
 
 
@@ -98,9 +98,15 @@ def turn_ends(session: Session) -> list[tuple[int, str, str]]:
     ]
 
 
-async def test_a_turn_has_its_events_in_this_order(session: Session) -> None:
+async def test_a_turn_has_its_events_in_the_right_order(session: Session) -> None:
     stopped = await session.submit(Ingress("message", "hello", request_id="r1"), StepDriver(answer("hi")))
-    assert types(session) == ["session.started", "invocation.received", "turn.started", "step.started", "turn.stopped"]
+    assert list_event_types(session) == [
+        "session.started",
+        "invocation.received",
+        "turn.started",
+        "step.started",
+        "turn.stopped",
+    ]
     assert (stopped.reason, stopped.detail, stopped.text, stopped.request_id) == (
         "completed",
         "no_tool_calls",
@@ -114,7 +120,7 @@ async def fail(turn: Turn) -> ModelOutput:
     raise EngineError("the engine is away")
 
 
-def never(started: asyncio.Event) -> Callable[[Turn], Any]:
+def make_endless_call(started: asyncio.Event) -> Callable[[Turn], Any]:
     async def wait(turn: Turn) -> ModelOutput:
         turn.append(ToolStarted("c1", "bash"))
         started.set()
@@ -124,7 +130,7 @@ def never(started: asyncio.Event) -> Callable[[Turn], Any]:
     return wait
 
 
-async def test_each_reason_to_end_is_reached(session: Session) -> None:
+async def test_a_turn_can_end_for_each_reason(session: Session) -> None:
     session.limits = Limits(max_steps=2)
     await session.submit(Ingress("message", "a"), StepDriver(answer()))
     await session.submit(Ingress("message", "b"), OneStepDriver())
@@ -135,12 +141,12 @@ async def test_each_reason_to_end_is_reached(session: Session) -> None:
     with pytest.raises(EngineError):
         await session.submit(Ingress("message", "e"), StepDriver(fail))
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "f"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "f"), StepDriver(make_endless_call(started))))
     await started.wait()
     assert session.requests.interrupt()
     assert (await running).reason == "interrupted"
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "g"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "g"), StepDriver(make_endless_call(started))))
     await started.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -161,15 +167,15 @@ async def test_each_reason_to_end_is_reached(session: Session) -> None:
     assert (session.state.open_calls, session.state.open_models, session.state.open_turns) == ({}, {}, {})
 
 
-async def test_the_time_of_a_turn_ends_what_it_waits_for(session: Session) -> None:
+async def test_the_time_limit_of_a_turn_ends_its_running_call(session: Session) -> None:
     session.limits = Limits(max_seconds=0.01)
-    stopped = await session.submit(Ingress("message", "a"), StepDriver(never(asyncio.Event())))
+    stopped = await session.submit(Ingress("message", "a"), StepDriver(make_endless_call(asyncio.Event())))
     assert (stopped.reason, stopped.detail) == ("budget_exceeded", "the turn took longer than 0.01 seconds")
     session.limits = Limits()
     assert (await session.submit(Ingress("message", "b"), StepDriver(answer()))).reason == "completed"
 
 
-async def test_a_timeout_of_something_else_is_no_end_of_the_time(session: Session) -> None:
+async def test_another_timeout_is_not_the_time_limit_of_the_turn(session: Session) -> None:
     async def too_slow() -> None:
         raise TimeoutError("the server is slow")
 
@@ -183,10 +189,10 @@ async def test_max_steps_is_the_number_of_model_calls(session: Session) -> None:
     session.limits = Limits(max_steps=3)
     driver = StepDriver(*[call] * 9)
     await session.submit(Ingress("message", "go on"), driver)
-    assert len(driver.prompts) == types(session).count("step.started") == 3
+    assert len(driver.prompts) == list_event_types(session).count("step.started") == 3
 
 
-async def test_turns_run_in_the_order_in_which_they_were_sent(session: Session) -> None:
+async def test_turns_run_in_the_order_of_their_submission(session: Session) -> None:
     drivers = [StepDriver(answer(str(n))) for n in range(3)]
     await asyncio.gather(*(session.submit(Ingress("message", str(n)), d) for n, d in enumerate(drivers)))
     flow = [event.type for event in read_log(session.log.path) if event.type.startswith("turn.")]
@@ -204,7 +210,7 @@ async def test_steering_reaches_the_next_step_of_the_running_turn(session: Sessi
     assert driver.prompts == [["read it"], ["read it", "no, the other file"]]
 
 
-async def test_steering_that_comes_with_the_last_answer_makes_the_turn_go_on(session: Session) -> None:
+async def test_steering_during_the_last_answer_continues_the_turn(session: Session) -> None:
     def steer(turn: Turn) -> ModelOutput:
         session.enqueue("steer", "also the tests")
         return ModelOutput("done")
@@ -215,7 +221,7 @@ async def test_steering_that_comes_with_the_last_answer_makes_the_turn_go_on(ses
     assert len(driver.prompts) == 2
 
 
-async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(session: Session) -> None:
+async def test_a_follow_up_begins_its_own_turn_after_the_running_one(session: Session) -> None:
     next_driver = StepDriver(answer("second"))
     session.run_next = lambda ingress: session.submit(ingress, next_driver)
     stopped = asyncio.Event()
@@ -233,7 +239,7 @@ async def test_a_follow_up_begins_a_turn_of_its_own_after_the_running_one(sessio
     assert session.state.queue == {}
 
 
-async def test_a_waiting_text_can_be_changed_and_withdrawn_until_it_takes_effect(session: Session) -> None:
+async def test_a_queued_text_can_be_changed_and_removed_until_it_is_used(session: Session) -> None:
     first, second = session.enqueue("follow_up", "a"), session.enqueue("steer", "b")
     session.queue.edit(first, "c")
     session.queue.remove(second)
@@ -248,7 +254,7 @@ async def test_a_background_task_that_ends_begins_a_turn(session: Session) -> No
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     session.report_task_end("t1", "tests ended")
     await session.finish_waiting()
-    assert types(session)[:3] == ["session.started", "invocation.auto", "turn.started"]
+    assert list_event_types(session)[:3] == ["session.started", "invocation.auto", "turn.started"]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -264,7 +270,7 @@ async def test_a_task_that_ends_after_the_last_step_begins_one_turn(session: Ses
     session.log.listeners.append(end_tasks)
     await session.submit(Ingress("message", "x"), StepDriver(answer()))
     await session.finish_waiting()
-    assert types(session).count("invocation.auto") == 1
+    assert list_event_types(session).count("invocation.auto") == 1
     assert session.is_idle
 
 
@@ -276,22 +282,22 @@ async def test_a_task_that_ends_before_a_later_step_begins_no_turn(session: Sess
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     await session.submit(Ingress("message", "x"), StepDriver(end_task, answer()))
     await session.finish_waiting()
-    assert "invocation.auto" not in types(session)
+    assert "invocation.auto" not in list_event_types(session)
 
 
 async def test_no_turn_begins_by_itself_after_an_interrupt(session: Session) -> None:
     session.run_next = lambda ingress: session.submit(ingress, StepDriver(answer()))
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(make_endless_call(started))))
     await started.wait()
     session.report_task_end("t2", "more tests ended")
     session.requests.interrupt()
     await running
     await session.finish_waiting()
-    assert "invocation.auto" not in types(session)
+    assert "invocation.auto" not in list_event_types(session)
 
 
-async def test_a_turn_that_is_stopped_before_its_first_step_leaves_nothing(session: Session) -> None:
+async def test_a_turn_that_is_stopped_before_its_first_step_has_no_effect(session: Session) -> None:
     started: list[Ingress] = []
 
     async def run(ingress: Ingress) -> None:
@@ -312,11 +318,11 @@ async def test_the_outcome_of_a_request_is_no_error_event(session: Session) -> N
 
     with pytest.raises(NoAnswer):
         await session.submit(Ingress("edit", "x"), StepDriver(refuse))
-    assert "error" not in types(session)
+    assert "error" not in list_event_types(session)
     assert turn_ends(session) == [(0, "error", "no candidate passed")]
 
 
-async def test_a_turn_of_a_private_file_leaves_nothing_on_disk(session: Session) -> None:
+async def test_a_turn_about_a_private_file_writes_no_file(session: Session) -> None:
     heard: list[str] = []
     session.log.listeners.append(lambda event: heard.append(event.type))
     await session.submit(Ingress("edit", "x", is_saved=False), StepDriver(answer()))
@@ -324,9 +330,9 @@ async def test_a_turn_of_a_private_file_leaves_nothing_on_disk(session: Session)
     assert not session.log.path.exists()
 
 
-async def test_closing_ends_what_runs(session: Session) -> None:
+async def test_closing_a_session_ends_its_running_turn(session: Session) -> None:
     started = asyncio.Event()
-    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(never(started))))
+    running = asyncio.ensure_future(session.submit(Ingress("message", "x"), StepDriver(make_endless_call(started))))
     await started.wait()
     await session.aclose()
     assert (await running).reason == "interrupted"
@@ -340,7 +346,7 @@ def test_the_loop_fits_on_one_screen() -> None:
     assert len(source.splitlines()) <= 60
 
 
-def test_a_request_enters_the_log_in_one_place() -> None:
+def test_a_request_is_recorded_in_one_place_of_the_source() -> None:
     package = Path(loop.__file__).parents[1]
     places = [
         path.relative_to(package).as_posix()

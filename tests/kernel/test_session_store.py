@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> SessionStore:
 
 
 def begin(store: SessionStore, *events: SessionEvent) -> SessionLog:
-    """A session with a turn that has these events and does not stop."""
+    """Return the log of a session with an unfinished turn that has these events."""
     log = store.create()
     log.append(SessionStarted("/w", "chat"))
     turn = log.turn()
@@ -43,15 +43,15 @@ def begin(store: SessionStore, *events: SessionEvent) -> SessionLog:
     return log
 
 
-def killed(log: SessionLog) -> str:
-    """The id of a session whose process has ended without a word."""
+def close_as_if_killed(log: SessionLog) -> str:
+    """Close a log as a killed process leaves it, and return the id of the session."""
     log.close()
     return log.id
 
 
 def test_a_killed_turn_is_closed_and_the_numbers_go_on(store: SessionStore) -> None:
     call = ToolCall("c1", "bash", {"command": "sleep 9"})
-    id = killed(
+    id = close_as_if_killed(
         begin(store, ModelCompleted("m", tool_calls=(call,)), ToolStarted("c1", "bash"), TaskStarted("t1", "shell"))
     )
     opened = store.open(id)
@@ -69,7 +69,7 @@ def test_a_killed_turn_is_closed_and_the_numbers_go_on(store: SessionStore) -> N
 
 
 def test_a_model_call_and_a_question_without_an_answer_are_closed(store: SessionStore) -> None:
-    id = killed(begin(store, ModelStarted("m"), PermissionRequested("q1", "bash")))
+    id = close_as_if_killed(begin(store, ModelStarted("m"), PermissionRequested("q1", "bash")))
     opened = store.open(id)
     types = [event.type for event in read_log(store.path(id))][5:]
     assert types == ["model.cancelled", "permission.decided", "turn.stopped"]
@@ -79,7 +79,7 @@ def test_a_model_call_and_a_question_without_an_answer_are_closed(store: Session
 
 
 def test_a_session_that_is_opened_twice_in_a_row_is_closed_once(store: SessionStore) -> None:
-    id = killed(begin(store, ToolStarted("c1", "bash")))
+    id = close_as_if_killed(begin(store, ToolStarted("c1", "bash")))
     store.open(id).log.close()
     size = store.path(id).stat().st_size
     store.open(id).log.close()
@@ -87,7 +87,7 @@ def test_a_session_that_is_opened_twice_in_a_row_is_closed_once(store: SessionSt
 
 
 def test_a_torn_last_line_stays_and_the_repair_is_recorded(store: SessionStore) -> None:
-    id = killed(begin(store))
+    id = close_as_if_killed(begin(store))
     path = store.path(id)
     whole = path.read_bytes()
     path.write_bytes(whole[:-7])
@@ -99,8 +99,8 @@ def test_a_torn_last_line_stays_and_the_repair_is_recorded(store: SessionStore) 
     assert "log.repaired" in [event.type for event in events]
 
 
-def test_an_event_that_lacks_only_the_end_of_its_line_counts(store: SessionStore) -> None:
-    id = killed(begin(store))
+def test_an_event_whose_line_has_no_end_counts(store: SessionStore) -> None:
+    id = close_as_if_killed(begin(store))
     path = store.path(id)
     path.write_bytes(path.read_bytes()[:-1])
     opened = store.open(id)
@@ -117,10 +117,10 @@ def test_a_session_has_one_writer(store: SessionStore) -> None:
     store.open(log.id).log.close()
 
 
-def test_a_name_is_found_by_its_beginning_and_an_unknown_one_is_an_error(store: SessionStore) -> None:
+def test_a_session_is_found_by_the_beginning_of_its_name(store: SessionStore) -> None:
     with pytest.raises(UsageError, match="there is no session yet"):
         store.find("")
-    ids = [killed(begin(store)) for _ in range(2)]
+    ids = [close_as_if_killed(begin(store)) for _ in range(2)]
     assert store.find(ids[0]) == ids[0]
     assert store.find("") == ids[1]
     with pytest.raises(UsageError, match="there is no session 'nothing'"):
@@ -131,8 +131,8 @@ def test_a_name_is_found_by_its_beginning_and_an_unknown_one_is_an_error(store: 
         store.open("nothing")
 
 
-def test_a_name_is_found_by_its_end_which_lists_show(store: SessionStore) -> None:
-    ids = [killed(begin(store)) for _ in range(30)]
+def test_a_session_is_found_by_the_end_of_its_name(store: SessionStore) -> None:
+    ids = [close_as_if_killed(begin(store)) for _ in range(30)]
     names = short_ids(ids)
     assert len(set(names.values())) == 30
     for id, name in names.items():
@@ -175,18 +175,18 @@ def test_the_last_session_is_the_last_one_also_if_the_clock_was_ahead(store: Ses
     ahead.append(SessionStarted("/w", "chat"))
     ahead.close()
     for _ in range(2):
-        assert killed(begin(store)) == store.find("")
-    assert killed(store.fork(ahead.id).log) == store.find("")
+        assert close_as_if_killed(begin(store)) == store.find("")
+    assert close_as_if_killed(store.fork(ahead.id).log) == store.find("")
 
 
-def test_after_the_last_moment_of_all_ids_there_are_more_sessions(store: SessionStore) -> None:
+def test_sessions_can_be_made_after_the_last_possible_id(store: SessionStore) -> None:
     last = SessionLog(store.folder, id="7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
     last.append(SessionStarted("/w", "chat"))
     last.close()
-    assert killed(begin(store)) in store.ids()
+    assert close_as_if_killed(begin(store)) in store.ids()
 
 
-def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionStore) -> None:
+def test_a_fork_copies_no_events_and_does_not_change_the_original(store: SessionStore) -> None:
     log = begin(store)
     for number in range(20):
         log.append(CandidateRejected(number, "no"), turn=0)
@@ -214,8 +214,8 @@ def test_a_fork_copies_nothing_and_leaves_the_original_as_it_is(store: SessionSt
     reopened.log.close()
 
 
-def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path: Path) -> None:
-    origin = killed(begin(store))
+def test_an_error_names_the_removed_origin_of_a_fork(store: SessionStore, tmp_path: Path) -> None:
+    origin = close_as_if_killed(begin(store))
     fork = store.fork(origin)
     fork.log.close()
     store.path(origin).rename(tmp_path / "gone")
@@ -223,8 +223,8 @@ def test_a_fork_whose_origin_was_removed_names_it(store: SessionStore, tmp_path:
         store.open(fork.log.id)
 
 
-def test_nothing_is_written_through_a_link(store: SessionStore, tmp_path: Path) -> None:
-    id, target = killed(begin(store)), tmp_path / "other"
+def test_a_log_is_not_written_through_a_link(store: SessionStore, tmp_path: Path) -> None:
+    id, target = close_as_if_killed(begin(store)), tmp_path / "other"
     target.write_text("not a log\n")
     store.path(id).unlink()
     store.path(id).symlink_to(target)
@@ -238,7 +238,7 @@ def test_nothing_is_written_through_a_link(store: SessionStore, tmp_path: Path) 
 
 
 def test_a_lock_that_is_a_link_does_not_empty_its_target(store: SessionStore, tmp_path: Path) -> None:
-    id, target = killed(begin(store)), tmp_path / "other"
+    id, target = close_as_if_killed(begin(store)), tmp_path / "other"
     target.write_text("not a lock\n")
     lock = store.path(id).with_name("lock")
     lock.unlink()
@@ -248,7 +248,7 @@ def test_a_lock_that_is_a_link_does_not_empty_its_target(store: SessionStore, tm
 
 
 def test_a_damaged_number_does_not_repeat_numbers(store: SessionStore) -> None:
-    id = killed(begin(store))
+    id = close_as_if_killed(begin(store))
     lines = store.path(id).read_text()
     store.path(id).write_text(lines + json.dumps({**json.loads(lines.splitlines()[0]), "seq": -5}) + "\n")
     opened = store.open(id)
@@ -256,7 +256,7 @@ def test_a_damaged_number_does_not_repeat_numbers(store: SessionStore) -> None:
     assert opened.event_count == 3
 
 
-def test_a_fork_of_nothing_says_so(store: SessionStore) -> None:
+def test_an_empty_session_cannot_be_forked(store: SessionStore) -> None:
     log = store.create()
     log.acquire()
     log.close()
@@ -299,7 +299,7 @@ def test_a_session_is_continued_on_a_full_disk(store: SessionStore, monkeypatch:
     assert [event.data.get("message") for event in read_log(log.path)] == [None, "kept"]
 
 
-def test_a_fork_in_the_middle_of_a_call_closes_it_in_the_fork_only(store: SessionStore) -> None:
+def test_a_fork_in_the_middle_of_a_call_closes_the_call_only_in_the_fork(store: SessionStore) -> None:
     log = begin(store, ToolStarted("c1", "bash"))
     log.append(ToolCompleted("c1", "bash", "done"), turn=0)
     forked = store.fork(log.id, 3)
@@ -310,7 +310,7 @@ def test_a_fork_in_the_middle_of_a_call_closes_it_in_the_fork_only(store: Sessio
     forked.log.close()
 
 
-def test_a_session_that_continues_itself_is_damaged_and_says_so(store: SessionStore, tmp_path: Path) -> None:
+def test_a_session_that_continues_itself_is_reported_as_damaged(store: SessionStore, tmp_path: Path) -> None:
     ids = ["A" * 26, "B" * 26]
     for id, parent in zip(ids, reversed(ids), strict=True):
         log = SessionLog(tmp_path, id=id)
@@ -338,7 +338,7 @@ def test_the_state_of_a_beginning_and_the_rest_is_the_state_of_all(events: list[
 
 @settings(max_examples=60, deadline=None)
 @given(events=st.lists(any_event, max_size=12))
-def test_whatever_was_open_nothing_is_after_the_orphans_are_closed(events: list[SessionEvent]) -> None:
+def test_no_call_question_or_task_is_open_after_the_orphans_are_closed(events: list[SessionEvent]) -> None:
     log = SessionLog(is_saved=False)
     turn = log.turn()
     for event in events:
@@ -349,9 +349,9 @@ def test_whatever_was_open_nothing_is_after_the_orphans_are_closed(events: list[
     assert state.open_turns == {}
 
 
-def test_a_queued_text_survives_until_it_is_taken(store: SessionStore) -> None:
+def test_a_queued_text_survives_until_it_is_used(store: SessionStore) -> None:
     log = begin(store, QueueAdded("i1", "follow_up", "and then this"))
-    opened = store.open(killed(log))
+    opened = store.open(close_as_if_killed(log))
     assert [item.text for item in opened.log.state.queued("follow_up")] == ["and then this"]
     opened.log.turn().append(InvocationReceived("follow_up", "and then this", item_id="i1"))
     assert opened.log.state.queue == {}

@@ -23,7 +23,7 @@ from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.summary import MAX_ITEMS, MAX_LINES, Summary, summarize
 from lsp_harness.text.edit import diff
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 
 BEFORE = b"import math\n\n\ndef area(r):\n    return 3 * r\n"
 AFTER = b"import math\n\n\ndef area(r):\n    return math.pi * r\n"
@@ -36,7 +36,7 @@ def log(tmp_path: Path):
     log.close()
 
 
-def summary_of(log: SessionLog) -> Summary:
+def summarize_log(log: SessionLog) -> Summary:
     return summarize(event for events in log.turns.values() for event in events)
 
 
@@ -56,17 +56,17 @@ def complete_checks(turn: Turn, *lines: str, candidate: int | None = None) -> No
     turn.append(ChecksCompleted("x", not lines, (report,), candidate))
 
 
-def test_a_session_in_which_nothing_happened():
+def test_the_summary_of_an_empty_session_is_empty():
     assert summarize([]) == Summary()
     assert summarize([]).lines == []
 
 
-def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
+def test_a_summary_has_the_goal_the_files_and_the_outcome_of_each_proposal(log: SessionLog):
     propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
     propose(begin_turn(log, "add types", "b.py")).append(EditStale("x"))
     propose(begin_turn(log, "say what is wrong", kind="fix"))
     begin_turn(log, "return early", "c.py")
-    assert summary_of(log).lines == [
+    assert summarize_log(log).lines == [
         "Goal: return early",
         "Decision, failed: return early (c.py)",
         "Decision, proposed: say what is wrong (a.py, +1 -1 in def area(r):)",
@@ -75,43 +75,43 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
         "Touched: area",
         "Files: c.py, a.py, b.py",
     ]
-    assert summary_of(log).turns == 4
+    assert summarize_log(log).turns == 4
 
 
-def test_asking_again_about_a_file_means_that_its_proposal_was_not_taken(log: SessionLog):
+def test_a_second_request_for_a_file_means_that_its_proposal_was_rejected(log: SessionLog):
     first, other = propose(begin_turn(log, "use math.pi")), propose(begin_turn(log, "add types", "b.py"))
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "proposed"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "proposed"]
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "proposed"]
     propose(begin_turn(log, "use tau"))
-    assert [(decision.outcome, decision.path) for decision in summary_of(log).decisions] == [
+    assert [(decision.outcome, decision.path) for decision in summarize_log(log).decisions] == [
         ("proposed", "a.py"),
         ("proposed", "b.py"),
         ("rejected", "a.py"),
     ]
-    assert summary_of(log).symbols == ()
+    assert summarize_log(log).symbols == ()
     # an editor may have both on the screen, and take the first after all
     first.append(EditApplied("1"))
     other.append(EditStale("x"))
-    assert [decision.outcome for decision in summary_of(log).decisions] == ["proposed", "stale", "applied"]
-    assert summary_of(log).symbols == ("area",)
+    assert [decision.outcome for decision in summarize_log(log).decisions] == ["proposed", "stale", "applied"]
+    assert summarize_log(log).symbols == ("area",)
 
 
-def test_a_command_and_its_end_are_told_in_a_line(log: SessionLog):
+def test_the_summary_has_one_line_for_a_command_and_its_result(log: SessionLog):
     begin_turn(log, "mend it", kind="fix").append(OutputRead("pytest", "pytest: 1 failed, 3 passed"))
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
     complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert summary_of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
-    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summary_of(log).lines
+    assert summarize_log(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
+    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in summarize_log(log).lines
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
-    assert summary_of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
+    assert summarize_log(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
-def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
+def test_skipped_checks_are_not_listed_as_commands(log: SessionLog):
     report = CheckReport("lint", "skipped")
     begin_turn(log, "look", kind="check").append(ChecksCompleted("x", False, (report,)))
-    assert summary_of(log).commands == ()
+    assert summarize_log(log).commands == ()
 
 
 @pytest.mark.parametrize(
@@ -130,34 +130,34 @@ def test_the_code_of_an_edit_has_a_name(log: SessionLog, head: str, name: str):
     before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
     turn.append(EditProposed("x", diff(before, after, "a.py"), ""))
     turn.append(EditApplied("1"))
-    assert summary_of(log).symbols == ((name,) if name else ())
+    assert summarize_log(log).symbols == ((name,) if name else ())
 
 
-def test_a_finding_is_open_until_it_is_mended(log: SessionLog):
+def test_a_finding_is_open_until_it_is_fixed(log: SessionLog):
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`"
     )
-    assert summary_of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
-    assert summary_of(log).goal == ""
-    assert summary_of(log).decisions == ()
+    assert summarize_log(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
+    assert summarize_log(log).goal == ""
+    assert summarize_log(log).decisions == ()
     complete_checks(
         begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"),
         "SYNTAX ERROR at line 1: missing )",
     )
-    assert [path for path, _ in summary_of(log).open] == ["b.py", "a.py"]
+    assert [path for path, _ in summarize_log(log).open] == ["b.py", "a.py"]
     complete_checks(begin_turn(log, "a suggestion that was accepted here", kind="check"))
-    assert [path for path, _ in summary_of(log).open] == ["b.py"]
+    assert [path for path, _ in summarize_log(log).open] == ["b.py"]
     propose(begin_turn(log, "mend it", "b.py", kind="fix")).append(EditApplied("1"))
-    assert summary_of(log).open == ()
+    assert summarize_log(log).open == ()
 
 
 def test_a_failed_check_of_a_candidate_is_nobodys_failure(log: SessionLog):
     complete_checks(begin_turn(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
-    assert summary_of(log).open == ()
+    assert summarize_log(log).open == ()
 
 
-def thirty(log: SessionLog) -> None:
-    """Turns, each with a check in between."""
+def write_thirty_turns(log: SessionLog) -> None:
+    """Write thirty turns, each with a check behind it."""
     for n in range(30):
         turn = propose(begin_turn(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
         if n % 3:
@@ -169,8 +169,8 @@ def thirty(log: SessionLog) -> None:
 
 
 async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
-    thirty(log)
-    whole = summary_of(log)
+    write_thirty_turns(log)
+    whole = summarize_log(log)
     assert whole.turns == 40
     text = await whole.text(200, count)
     [cost] = await count([text])
@@ -179,7 +179,7 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     assert text.count("Decision") <= MAX_LINES
 
 
-def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
+def test_the_summary_of_a_long_session_is_bounded(log: SessionLog):
     for n in range(200):
         complete_checks(
             begin_turn(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"),
@@ -195,7 +195,7 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
     assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
 
 
-def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
+def test_a_proposal_that_is_accepted_after_many_checks_closes_its_findings(log: SessionLog):
     turn = propose(begin_turn(log, "mend it", kind="fix"))
     for n in range(MAX_ITEMS + 1):
         complete_checks(
@@ -207,15 +207,15 @@ def test_a_proposal_that_is_taken_after_many_checks_still_mends_its_file(log: Se
     assert [path for path, _ in log.summary.open] == ["b.py"]
 
 
-def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
-    thirty(log)
+def test_the_log_keeps_a_summary_without_private_turns(log: SessionLog):
+    write_thirty_turns(log)
     assert log.summary == summarize(read_log(log.path))
     goal = log.summary.goal
     log.turn(is_saved=False).append(InvocationReceived("fix", "of a secret file", ".env"))
     assert (log.summary.goal, log.summary.turns) == (goal, 40)
 
 
-def test_the_next_edit_of_a_file_is_told_of_the_earlier_ones(log: SessionLog):
+def test_the_next_edit_of_a_file_gets_the_earlier_decisions(log: SessionLog):
     propose(begin_turn(log, "use math.pi")).append(EditApplied("1"))
     begin_turn(log, "add types " + "very " * 40, "b.py")
     complete_checks(begin_turn(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
@@ -236,7 +236,7 @@ def test_the_next_edit_of_a_file_is_told_of_the_earlier_ones(log: SessionLog):
 
 
 @pytest.mark.model
-async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
+async def test_thirty_turns_are_summarized_in_200_tokens_without_a_request_to_the_model(log: SessionLog):
     from lsp_harness.config.schema import Config
     from lsp_harness.engine.decode.llama import Llama
     from lsp_harness.inference.models.model_files import resolve_model
@@ -247,9 +247,9 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
     async def tokens(texts: Sequence[str]) -> list[int]:
         return [len(llama.vocabulary.tokenize(text)) for text in texts]
 
-    thirty(log)
+    write_thirty_turns(log)
     written = log.path.read_bytes()
-    text = await summary_of(log).text(200, tokens)
+    text = await summarize_log(log).text(200, tokens)
     [cost] = await tokens([text])
     llama.close()
     assert 100 < cost <= 200
@@ -276,10 +276,10 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
     ),
     st.integers(0, 60),
 )
-async def test_whatever_was_logged_is_no_more_than_its_budget(rows: list[Any], budget: int):
+async def test_a_summary_stays_within_its_budget(rows: list[Any], budget: int):
     log = SessionLog(is_saved=False)
     turns = [log.turn() for _ in range(5)]
     for kind, turn, data in rows:
         turns[turn].append(UnknownEvent(kind, data))
-    text = await summary_of(log).text(budget, count)
+    text = await summarize_log(log).text(budget, count)
     assert (await count([text]))[0] <= budget

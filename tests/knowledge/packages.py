@@ -13,8 +13,8 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
-def venv(root: Path, home: Path | None = None) -> Path:
-    """A virtual environment in a workspace folder; its `site-packages`."""
+def make_venv(root: Path, home: Path | None = None) -> Path:
+    """Make a virtual environment in a workspace folder, and return its `site-packages`."""
     write(root, {".venv/pyvenv.cfg": f"home = {home or root / 'nowhere'}/bin\nversion = 3.11.4\n"})
     site = root / SITE
     site.mkdir(parents=True, exist_ok=True)
@@ -22,7 +22,7 @@ def venv(root: Path, home: Path | None = None) -> Path:
 
 
 def install(site: Path, name: str, version: str, files: Mapping[str, str | bytes], *, tops: str = "") -> None:
-    """As a wheel is: the files, and what is said of them."""
+    """Write the files of an installed wheel, with its metadata."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     write(site, files)
     record = "".join(f"{path},,\n" for path in files)

@@ -21,19 +21,19 @@ MOD = (
 )
 
 
-def go(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
+def find_go_fragment(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
     return InstalledPackages(environ).find_documentation(root, "go", module, name)
 
 
 @pytest.mark.parametrize("variable", ["GOMODCACHE", "GOPATH", "HOME"])
-def test_go_s_module_cache(tmp_path: Path, variable: str):
+def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: str):
     inside = {"GOMODCACHE": "", "GOPATH": "pkg/mod/", "HOME": "go/pkg/mod/"}[variable]
     root = tmp_path / "me"
     write(root, {"go.mod": MOD})
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/cobra.go": COBRA})
     write(tmp_path / "c", {f"{inside}github.com/!corp/cobra@v1.2.3/doc/man.go": "package doc\nfunc Man(a int) {}\n"})
     environ = {variable: str(tmp_path / "c")}
-    result = go(root, "github.com/Corp/cobra", "Command", **environ)
+    result = find_go_fragment(root, "github.com/Corp/cobra", "Command", **environ)
     assert result == DocFragment(
         package="github.com/Corp/cobra",
         version="v1.2.3",
@@ -45,14 +45,14 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
         file="github.com/!corp/cobra@v1.2.3/cobra.go",
         constructor="func NewCommand(use string) *Command",
     )
-    method = go(root, "github.com/Corp/cobra", "Command.Execute", **environ)
+    method = find_go_fragment(root, "github.com/Corp/cobra", "Command.Execute", **environ)
     assert method
     assert (method.signature, method.documentation) == (
         "func (c *Command) Execute(args ...string) error",
         "Execute runs it.",
     )
     assert method.usage == "Command.Execute(args ...string) error"
-    embedded = go(root, "github.com/Corp/cobra", "Command.Parse", **environ)
+    embedded = find_go_fragment(root, "github.com/Corp/cobra", "Command.Parse", **environ)
     assert embedded
     assert embedded.signature == "func (f *Flags) Parse(args []string) error"
     inner = InstalledPackages(environ).look_up(root, "go", "github.com/Corp/cobra/doc.Man")
@@ -70,14 +70,14 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
     ]
 
 
-def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
+def test_vendored_and_replaced_modules_and_the_standard_library_are_found(tmp_path: Path):
     write(tmp_path, {"go.mod": MOD, "vendor/github.com/Corp/cobra/c.go": "package cobra\nfunc V() {}\n"})
     write(tmp_path / "local", {"l.go": "package local\nfunc L() {}\n"})
-    result = go(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
+    result = find_go_fragment(tmp_path, "github.com/Corp/cobra", "V", GOMODCACHE=str(tmp_path / "none"))
     assert result
     assert result.file == "github.com/Corp/cobra/c.go"
-    assert go(tmp_path, "example.org/local", "L", GOMODCACHE=str(tmp_path)) is None
-    assert go(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
+    assert find_go_fragment(tmp_path, "example.org/local", "L", GOMODCACHE=str(tmp_path)) is None
+    assert find_go_fragment(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
     write(
         tmp_path / "goroot",
         {
@@ -87,10 +87,10 @@ def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
             ),
         },
     )
-    result = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
+    result = find_go_fragment(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
     assert result
     assert (result.release, result.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
-    result = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
+    result = find_go_fragment(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
     assert result
     assert result.usage == "Kind.Name() string"
 
@@ -131,7 +131,7 @@ CRATE = {
         ("my_crate", "", "", "A crate. Of mine."),
     ],
 )
-def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documentation: str):
+def test_a_declaration_of_a_crate_is_found(tmp_path: Path, module: str, name: str, signature: str, documentation: str):
     write(tmp_path, {"Cargo.lock": LOCK})
     home = tmp_path / "cargo"
     write(home / "registry/src/index-1/my-crate-1.10.0", CRATE)
@@ -146,7 +146,7 @@ def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documen
     assert name != "Circle" or result.usage == "Circle.new(r: T) -> Self"
 
 
-def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):
+def test_another_version_in_the_lock_file_is_used_without_a_restart(tmp_path: Path):
     installed = InstalledPackages({"HOME": str(tmp_path)})
     for version, text in (("0.1.0", "pub fn f() {}"), ("0.20.0", "pub fn f(a: u8) {}")):
         write(tmp_path, {"Cargo.lock": f'[[package]]\nname = "a"\nversion = "{version}"\n'})

@@ -20,13 +20,13 @@ BARE = "Do not use bare `except`"
 CALLS = "This expression is not callable. Type 'Number' has no call signatures."
 
 
-def tree(text: str, name: str = "a.py") -> SyntaxTree:
+def parse_text(text: str, name: str = "a.py") -> SyntaxTree:
     parsed = parse(Document.from_text(f"file:///{name}", text, version=1))
     assert parsed
     return parsed
 
 
-def finding(text: str, at: str, message: str) -> Finding:
+def make_finding(text: str, at: str, message: str) -> Finding:
     start = text.encode().index(at.encode())
     return Finding(start, start + len(at.encode()), message, "Tool", "C1")
 
@@ -40,14 +40,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LearnedFixes:
 
 
 def learn(cache: LearnedFixes, old: str, at: str, message: str, new: str, name: str = "a.py") -> bool:
-    before = tree(old, name)
-    return cache.learn(create_report(finding(old, at, message), before), before, tree(new, name))
+    before = parse_text(old, name)
+    return cache.learn(create_report(make_finding(old, at, message), before), before, parse_text(new, name))
 
 
-def reuse(cache: LearnedFixes, text: str, at: str, message: str, name: str = "b.py") -> str:
-    """The text after the best fix of the cache, or an empty text if it has none."""
-    parsed = tree(text, name)
-    offers = cache.find(create_report(finding(text, at, message), parsed), parsed)
+def reuse_fix(cache: LearnedFixes, text: str, at: str, message: str, name: str = "b.py") -> str:
+    """Return the text after the best fix of the cache, or an empty text without one."""
+    parsed = parse_text(text, name)
+    offers = cache.find(create_report(make_finding(text, at, message), parsed), parsed)
     return apply(parsed.data, offers[0][1]).decode() if offers else ""
 
 
@@ -115,7 +115,7 @@ func ff() error {
 def test_a_fix_is_repeated_in_another_file_with_other_names(cache: LearnedFixes, case: str) -> None:
     learned, (text, at, message, name), expected = CASES[case]
     assert learn(cache, *learned)
-    assert reuse(LearnedFixes(cache.shared_file.parent.parent), text, at, message, name) == expected
+    assert reuse_fix(LearnedFixes(cache.shared_file.parent.parent), text, at, message, name) == expected
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,14 @@ def test_other_code_and_other_errors_are_not_touched(
     cache: LearnedFixes, text: str, at: str, message: str, name: str
 ) -> None:
     assert learn(cache, *CASES["python, a token"][0])
-    assert reuse(cache, text, at, message, name) == ""
+    assert reuse_fix(cache, text, at, message, name) == ""
 
 
 def test_a_fix_of_an_unknown_name_is_for_this_name_only(cache: LearnedFixes) -> None:
     message = "Undefined name `{}`"
     assert learn(cache, "x = np.array(1)\n", "np", message.format("np"), "import numpy as np\nx = np.array(1)\n")
-    assert reuse(cache, "y = np.zeros(1)\n", "np", message.format("np")) == "import numpy as np\ny = np.zeros(1)\n"
-    assert reuse(cache, "y = pd.zeros(1)\n", "pd", message.format("pd")) == ""
+    assert reuse_fix(cache, "y = np.zeros(1)\n", "np", message.format("np")) == "import numpy as np\ny = np.zeros(1)\n"
+    assert reuse_fix(cache, "y = pd.zeros(1)\n", "pd", message.format("pd")) == ""
 
 
 @pytest.mark.parametrize(
@@ -157,27 +157,27 @@ def test_a_fix_with_a_secret_or_comment_or_of_another_block_is_not_learned(
     assert not cache.file.exists()
 
 
-def test_code_beside_a_comment_keeps_it(cache: LearnedFixes) -> None:
+def test_a_comment_beside_replaced_code_stays(cache: LearnedFixes) -> None:
     assert learn(
         cache, "try:\n    f()\nexcept:\n    pass\n", "except", BARE, "try:\n    f()\nexcept Exception:\n    pass\n"
     )
     text = "try:\n    f()\nexcept:  # for all\n    pass\n"
-    assert reuse(cache, text, "except", BARE) == text.replace("except:", "except Exception:")
+    assert reuse_fix(cache, text, "except", BARE) == text.replace("except:", "except Exception:")
 
 
-def test_a_template_that_fails_twice_is_dropped_and_another_acceptance_brings_it_back(cache: LearnedFixes) -> None:
+def test_a_template_that_fails_twice_is_dropped_until_it_is_learned_again(cache: LearnedFixes) -> None:
     learned, (text, at, message, _), _ = CASES["python, a token"]
     assert learn(cache, *learned)
     [fix] = cache.usable()
     cache.record(fix.template.id, is_passed=False)
-    assert reuse(cache, text, at, message)
+    assert reuse_fix(cache, text, at, message)
     cache.record(fix.template.id, is_passed=False)
-    assert (cache.usable(), reuse(cache, text, at, message)) == ([], "")
+    assert (cache.usable(), reuse_fix(cache, text, at, message)) == ([], "")
     assert learn(cache, *learned)
-    assert reuse(cache, text, at, message)
+    assert reuse_fix(cache, text, at, message)
 
 
-def test_a_template_that_passed_more_often_than_it_failed_stays(cache: LearnedFixes) -> None:
+def test_a_template_with_more_successes_than_failures_stays(cache: LearnedFixes) -> None:
     assert learn(cache, *CASES["python, a token"][0])
     [fix] = cache.usable()
     for is_passed in (True, True, False, False):
@@ -208,7 +208,7 @@ def test_old_templates_and_those_beyond_the_limit_are_forgotten(cache: LearnedFi
     assert len(cache.file.read_text().splitlines()) == MAX_FIXES
 
 
-def test_the_file_of_the_project_is_shared_and_its_failures_are_remembered(
+def test_the_file_of_the_project_is_shared_and_its_failures_are_recorded(
     cache: LearnedFixes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned, (text, at, message, _), expected = CASES["python, a token"]
@@ -220,12 +220,12 @@ def test_the_file_of_the_project_is_shared_and_its_failures_are_remembered(
     assert json.loads(line)["error"] == ["tool", "C1", "Comparison to `_` should be `cond is _`"]
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home of a colleague"))
     colleague = LearnedFixes(cache.shared_file.parent.parent)
-    assert reuse(colleague, text, at, message) == expected
+    assert reuse_fix(colleague, text, at, message) == expected
     for _ in range(2):
         colleague.record(fix.template.id, is_passed=False)
-    assert reuse(colleague, text, at, message) == ""
+    assert reuse_fix(colleague, text, at, message) == ""
     assert colleague.clear() == 1
-    assert reuse(colleague, text, at, message) == expected
+    assert reuse_fix(colleague, text, at, message) == expected
     assert len(cache.shared_file.read_text().splitlines()) == 1
 
 
@@ -243,7 +243,7 @@ def test_the_file_of_the_user_is_private_and_has_no_text_of_the_code(cache: Lear
     assert not cache.file.exists()
 
 
-def test_a_damaged_line_and_a_forged_record_in_the_file_of_the_project_do_no_harm(
+def test_damaged_lines_and_forged_records_of_the_project_are_ignored(
     cache: LearnedFixes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learned, (text, at, message, _), expected = CASES["python, a token"]
@@ -256,4 +256,4 @@ def test_a_damaged_line_and_a_forged_record_in_the_file_of_the_project_do_no_har
     cache.shared_file.write_text(f"{json.dumps(damaged)}\n{forged}\n")
     colleague = LearnedFixes(cache.shared_file.parent.parent)
     assert [(found.passed, found.last_used_s, found.is_shared) for found in colleague.usable()] == [(0, 0.0, True)]
-    assert reuse(colleague, text, at, message) == expected
+    assert reuse_fix(colleague, text, at, message) == expected

@@ -11,7 +11,7 @@ from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.knowledge.packages import write
 
 
-def package(root: Path, name: str, version: str, files: dict[str, str], **info: Any) -> None:
+def write_package(root: Path, name: str, version: str, files: dict[str, str], **info: Any) -> None:
     folder = f"node_modules/{name}"
     write(root, {f"{folder}/package.json": json.dumps({"name": name, "version": version, **info})})
     write(root, {f"{folder}/{path}": text for path, text in files.items()})
@@ -23,8 +23,8 @@ def read_fragment(root: Path, module: str, name: str = "", near: Path | None = N
     return documentation
 
 
-def test_declarations_by_the_package_s_own_word(tmp_path: Path):
-    package(
+def test_declarations_are_found_in_the_types_file_that_a_package_names(tmp_path: Path):
+    write_package(
         tmp_path,
         "pad",
         "1.2.0",
@@ -75,23 +75,25 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
         {"./part": "./no.js", ".": {"default": "./a.js"}},
     ],
 )
-def test_exports(tmp_path: Path, exports: object):
-    package(tmp_path, "x", "1.0.0", {"a.d.ts": "export function f(): void;\n", "a.js": ""}, exports=exports)
+def test_the_types_in_the_exports_of_a_package_are_used(tmp_path: Path, exports: object):
+    write_package(tmp_path, "x", "1.0.0", {"a.d.ts": "export function f(): void;\n", "a.js": ""}, exports=exports)
     assert read_fragment(tmp_path, "x", "f").file == "x/a.d.ts"
 
 
-def test_a_part_of_a_package(tmp_path: Path):
+def test_a_subpath_of_a_package_is_found(tmp_path: Path):
     files = {"dist/fp.d.ts": "export function f(): 1;\n", "dist/deep/a.d.ts": "export function g(): 2;\n"}
-    package(tmp_path, "@me/x", "1.0.0", files, exports={"./fp": {"types": "./dist/fp.d.ts"}, "./*": "./dist/*.js"})
+    write_package(
+        tmp_path, "@me/x", "1.0.0", files, exports={"./fp": {"types": "./dist/fp.d.ts"}, "./*": "./dist/*.js"}
+    )
     assert read_fragment(tmp_path, "@me/x/fp", "f").release == "@me/x 1.0.0"
     assert read_fragment(tmp_path, "@me/x/deep/a", "g").signature == "function g(): 2"
-    package(tmp_path, "y", "1.0.0", {"part/index.js": "exports.h = function (a) {};\n"})
+    write_package(tmp_path, "y", "1.0.0", {"part/index.js": "exports.h = function (a) {};\n"})
     assert read_fragment(tmp_path, "y/part", "h").kind == "function"
 
 
 def test_types_of_their_own_and_a_value_that_is_the_whole_module(tmp_path: Path):
-    package(tmp_path, "low", "4.1.0", {"low.js": "module.exports = {}\n"}, main="low.js")
-    package(
+    write_package(tmp_path, "low", "4.1.0", {"low.js": "module.exports = {}\n"}, main="low.js")
+    write_package(
         tmp_path,
         "@types/low",
         "4.0.9",
@@ -122,12 +124,12 @@ def test_a_default_that_has_a_type(tmp_path: Path):
         "interface Static extends Instance {}\ninterface Instance { get(url: string): void }\n"
         "declare const it: Static;\nexport default it;\n"
     )
-    package(tmp_path, "net", "1.0.0", {"index.d.ts": text})
+    write_package(tmp_path, "net", "1.0.0", {"index.d.ts": text})
     assert read_fragment(tmp_path, "net", "get").signature == "get(url: string): void"
 
 
 def test_modules_that_come_with_node_itself(tmp_path: Path):
-    package(
+    write_package(
         tmp_path,
         "@types/node",
         "22.1.0",
@@ -136,11 +138,11 @@ def test_modules_that_come_with_node_itself(tmp_path: Path):
     assert read_fragment(tmp_path, "node:fs", "rm").signature == "function rm(path: string): void"
 
 
-def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_workspace_s(tmp_path: Path):
+def test_packages_are_searched_from_the_folder_of_the_file_up_to_the_workspace(tmp_path: Path):
     root = tmp_path / "root"
     for folder, version in (("", "1.0.0"), ("apps/a", "2.0.0")):
-        package(root / folder, "x", version, {"index.d.ts": "export function f(): void;\n"})
-    package(tmp_path, "outside", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
+        write_package(root / folder, "x", version, {"index.d.ts": "export function f(): void;\n"})
+    write_package(tmp_path, "outside", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
     assert read_fragment(root, "x", "f").version == "1.0.0"
     assert read_fragment(root, "x", "f", root / "apps/a/src").version == "2.0.0"
     assert read_fragment(root, "x", "f", root / "apps/b").version == "1.0.0"
@@ -152,28 +154,28 @@ def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_worksp
 def test_an_upgrade_shows_without_a_restart(tmp_path: Path):
     installed = InstalledPackages({})
     for version, text in (("1.0.0", "(): void"), ("2.0.0", "(a: number): void")):
-        package(tmp_path, "x", version, {"index.d.ts": f"export function f{text};\n"})
+        write_package(tmp_path, "x", version, {"index.d.ts": f"export function f{text};\n"})
         documentation = installed.find_documentation(tmp_path, "typescript", "x", "f")
         assert documentation
         assert (documentation.version, documentation.signature) == (version, f"function f{text}")
 
 
-def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
+def test_a_missing_name_is_reported_with_similar_names(tmp_path: Path):
     files = {
         "index.d.ts": "export * from './a.js';\nexport function parse(): 1;\n",
         "a.d.ts": "export function format(): 2;\n",
     }
-    package(tmp_path, "x", "1.0.0", files)
+    write_package(tmp_path, "x", "1.0.0", files)
     absent = InstalledPackages({}).find_absent(tmp_path, "typescript", "x", "formt")
     assert absent
     assert [item.usage for item in absent.nearest] == ["format(): 2"]
-    package(tmp_path, "y", "1.0.0", {"index.js": "exports.parse = function () {}\n"})
+    write_package(tmp_path, "y", "1.0.0", {"index.js": "exports.parse = function () {}\n"})
     assert InstalledPackages({}).find_absent(tmp_path, "typescript", "y", "prase") is None
 
 
-def test_a_name_as_people_write_it(tmp_path: Path):
-    package(tmp_path, "a.b", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
-    package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
+def test_a_name_can_be_written_in_several_forms(tmp_path: Path):
+    write_package(tmp_path, "a.b", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
+    write_package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
     installed = InstalledPackages({})
     for written, module, name in (("a.b.f", "a.b", "f"), ("@s/n.T.m", "@s/n", "T.m")):
         result = installed.look_up(tmp_path, "typescript", written)

@@ -51,11 +51,11 @@ def check(
     assert (found.python, found.reason) == (expected, reason)
 
 
-def letters(path: Path) -> str:
+def hash_path(path: Path) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(str(path).encode()).digest()).decode()[:8]
 
 
-def test_the_setting_comes_first(tmp_path: Path):
+def test_the_setting_wins_over_all_environments(tmp_path: Path):
     root, chosen = tmp_path / "w", make(tmp_path / "chosen")
     make(root / ".venv")
     check(root, chosen, "knowledge.python", setting=str(tmp_path / "chosen"), VIRTUAL_ENV=str(root / ".venv"))
@@ -63,7 +63,7 @@ def test_the_setting_comes_first(tmp_path: Path):
     check(root, root / "../chosen/bin/python", "knowledge.python", setting="../chosen/bin/python")
 
 
-def test_a_setting_that_names_nothing_is_said(tmp_path: Path):
+def test_a_setting_that_names_no_python_is_reported(tmp_path: Path):
     python = make(tmp_path / ".venv")
     check(tmp_path, python, ".venv (knowledge.python names gone, which has no Python)", setting="gone")
 
@@ -121,7 +121,7 @@ def test_windows_has_another_layout(tmp_path: Path):
     check(tmp_path, make(tmp_path / ".venv", windows=True), ".venv")
 
 
-def test_conda(tmp_path: Path):
+def test_the_environment_of_conda_is_used(tmp_path: Path):
     root, python = tmp_path / "w", make(tmp_path / "conda")
     check(root, python, "CONDA_PREFIX", CONDA_PREFIX=str(tmp_path / "conda"))
     own = make(root / "env")
@@ -134,17 +134,17 @@ def test_the_base_of_conda_comes_after_the_environments_of_projects(tmp_path: Pa
     check(tmp_path, python, "tox (py312)", CONDA_PREFIX=str(tmp_path / "conda"), CONDA_DEFAULT_ENV="base")
 
 
-def test_uv(tmp_path: Path):
+def test_the_environment_of_uv_is_used(tmp_path: Path):
     write(tmp_path / "pyproject.toml")
     check(tmp_path, make(tmp_path / "e/x"), "UV_PROJECT_ENVIRONMENT", UV_PROJECT_ENVIRONMENT="e/x")
 
 
-def test_poetry(tmp_path: Path):
+def test_the_environment_of_poetry_is_used(tmp_path: Path):
     root, store = tmp_path / "w", tmp_path / "w/home/.cache/pypoetry/virtualenvs"
     if sys.platform == "darwin":
         store = root / "home/Library/Caches/pypoetry/virtualenvs"
     write(root / "pyproject.toml", '[tool.poetry]\nname = "My Shop"\n')
-    name = f"my_shop-{letters(root.resolve())}"
+    name = f"my_shop-{hash_path(root.resolve())}"
     make(store / f"{name}-py3.9")
     newest = make(store / f"{name}-py3.12")
     make(store / "my_shop-AAAAAAAA-py3.13")
@@ -156,22 +156,22 @@ def test_poetry(tmp_path: Path):
     check(root, moved, "poetry")
 
 
-def test_pdm(tmp_path: Path):
+def test_the_environment_of_pdm_is_used(tmp_path: Path):
     python = make(tmp_path / "store/pdm")
     write(tmp_path / "w/.pdm-python", f"{python}\n")
     check(tmp_path / "w", python, ".pdm-python")
 
 
-def test_hatch(tmp_path: Path):
+def test_the_environment_of_hatch_is_used(tmp_path: Path):
     write(tmp_path / "pyproject.toml", '[project]\nname = "My_Shop"\n[tool.hatch.envs.default]\n')
-    store = tmp_path / "data/env/virtual/my-shop" / letters(tmp_path)
+    store = tmp_path / "data/env/virtual/my-shop" / hash_path(tmp_path)
     tests, main = make(store / "hatch-test.py3.12", "pytest"), make(store / "my-shop")
     make(store / "hatch-build")
     check(tmp_path, main, "hatch (my-shop)", HATCH_DATA_DIR=str(tmp_path / "data"))
     check(tmp_path, tests, "hatch (hatch-test.py3.12)", module="pytest", HATCH_DATA_DIR=str(tmp_path / "data"))
 
 
-def test_pipenv_and_pyenv(tmp_path: Path):
+def test_the_environments_of_pipenv_and_pyenv_are_used(tmp_path: Path):
     root = tmp_path / "w"
     write(root / "Pipfile")
     other, own = make(tmp_path / "envs/w-other"), make(tmp_path / "envs/w-mine")
@@ -194,7 +194,7 @@ def test_a_shim_of_pyenv_leads_to_an_installation(tmp_path: Path):
     check(tmp_path, python, "python3 on PATH", PATH=str(shim.parent))
 
 
-def test_tox_and_nox(tmp_path: Path):
+def test_the_environments_of_tox_and_nox_are_used(tmp_path: Path):
     nox = make(tmp_path / ".nox/tests-3-12", "pytest")
     check(tmp_path, nox, "nox (tests-3-12)")
     make(tmp_path / ".tox/lint")
@@ -212,7 +212,7 @@ def test_the_first_python_on_path_comes_last(tmp_path: Path):
     check(tmp_path, Path(sys.executable), "the Python of lsp-harness", PATH="")
 
 
-def test_an_environment_without_the_module_is_taken_if_no_other_has_it(tmp_path: Path):
+def test_an_environment_without_the_module_is_used_if_there_is_no_other(tmp_path: Path):
     python = make(tmp_path / ".venv")
     check(tmp_path, python, ".venv", module="no_such_module_anywhere")
 
@@ -229,7 +229,9 @@ def test_the_environment_of_packages_needs_no_interpreter(tmp_path: Path):
     assert find_environment(tmp_path, None, "e", environ={}) == tmp_path / "e"
 
 
-def test_the_projects_of_a_workspace_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_projects_of_a_workspace_folder_are_listed_with_their_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     outer, backend = make(tmp_path / ".venv"), make(tmp_path / "services/backend/.venv")
@@ -248,7 +250,7 @@ def test_doctor_shows_the_python_with_the_reason(tmp_path: Path, monkeypatch: py
     assert (row.state, row.says) == ("note", f"{python} (.venv (knowledge.python names gone, which has no Python))")
 
 
-def test_the_nearest_project_of_a_file(tmp_path: Path):
+def test_the_nearest_project_of_a_file_is_found(tmp_path: Path):
     write(tmp_path / "packages/app/package.json")
     write(tmp_path / "package.json")
     find = find_project_folder

@@ -7,13 +7,13 @@ import pytest
 
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, make_venv, write
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "project"
-    install(venv(root), "requests", "2.32.3", REQUESTS)
+    install(make_venv(root), "requests", "2.32.3", REQUESTS)
     return root
 
 
@@ -23,11 +23,11 @@ def read_fragment(root: Path, module: str, name: str = "", **environ: str) -> Do
     return documentation
 
 
-def missing(root: Path, module: str, name: str) -> AbsentName | None:
+def find_missing_name(root: Path, module: str, name: str) -> AbsentName | None:
     return InstalledPackages({}).find_absent(root, "python", module, name)
 
 
-def test_a_function_that_its_package_hands_on(root: Path):
+def test_a_function_that_a_package_exports_from_its_module_is_found(root: Path):
     assert read_fragment(root, "requests", "get") == DocFragment(
         package="requests",
         version="2.32.3",
@@ -55,12 +55,14 @@ def test_a_function_that_its_package_hands_on(root: Path):
         ("requests.sessions", "alias", "class Session(_Mixin)", "requests/sessions.py"),
     ],
 )
-def test_a_name_is_followed_to_where_it_is_declared(root: Path, module: str, name: str, signature: str, file: str):
+def test_a_reexported_name_is_followed_to_its_declaration(
+    root: Path, module: str, name: str, signature: str, file: str
+):
     result = read_fragment(root, module, name)
     assert (result.signature, result.file, result.name) == (signature, file, name)
 
 
-def test_a_class_has_the_signature_of_what_makes_it(root: Path):
+def test_a_class_has_the_signature_of_its_constructor(root: Path):
     result = read_fragment(root, "requests", "Session")
     assert result.signature == "class Session(_Mixin)"
     assert result.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
@@ -68,7 +70,7 @@ def test_a_class_has_the_signature_of_what_makes_it(root: Path):
     assert result.documentation == "A session. In two lines."
 
 
-def test_a_module_says_what_it_is(root: Path):
+def test_a_module_has_the_first_line_of_its_docstring(root: Path):
     result = read_fragment(root, "requests")
     assert (result.kind, result.documentation, result.file) == (
         "module",
@@ -77,7 +79,7 @@ def test_a_module_says_what_it_is(root: Path):
     )
 
 
-def test_classes_whose_fields_make_them(root: Path):
+def test_a_dataclass_has_a_signature_of_its_fields(root: Path):
     install(
         root / SITE,
         "shapes",
@@ -130,7 +132,7 @@ def test_stubs_come_before_sources_which_have_the_words(root: Path):
     assert read_fragment(root, "shapes", "hidden").file == "shapes/__init__.py"
 
 
-def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(root: Path):
+def test_a_package_of_stubs_has_the_version_of_its_library(root: Path):
     site = root / SITE
     install(site, "six-pack", "3.1", {"six.py": "def add(a, b): ...\n"}, tops="six\n")
     install(site, "types-six", "1.0", {"six-stubs/__init__.pyi": "def add(a: int, b: int) -> int: ...\n"})
@@ -138,7 +140,7 @@ def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(ro
     assert (result.release, result.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
 
 
-def test_of_several_packages_in_a_namespace_the_one_that_has_the_part(root: Path):
+def test_the_package_of_a_namespace_with_the_requested_part_is_chosen(root: Path):
     install(root / SITE, "acme-a", "1", {"acme/a/__init__.py": "def f(): ...\n"})
     install(root / SITE, "acme-b", "2", {"acme/b/__init__.py": "def g(x): ...\n"})
     assert read_fragment(root, "acme.b", "g").release == "acme-b 2"
@@ -151,7 +153,7 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
         home,
         {"lib/python3.11/os.py": "import posixpath as path\n", "lib/python3.11/posixpath.py": "def join(a, *p): ...\n"},
     )
-    venv(root, home)
+    make_venv(root, home)
     result = read_fragment(root, "os.path", "join")
     assert (result.release, result.signature, result.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
     assert (result.module, result.name) == ("os", "path.join")
@@ -159,15 +161,15 @@ def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp
 
 @pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
 def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable: str):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     here = tmp_path / "here"
     here.mkdir()
     assert InstalledPackages({}).find_documentation(here, "python", "requests", "get") is None
     assert read_fragment(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
 
 
-def test_the_shell_s_environment_comes_before_the_folder_s_own_and_a_setting_before_both(root: Path, tmp_path: Path):
-    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+def test_a_setting_wins_over_the_active_environment_and_that_over_the_folder(root: Path, tmp_path: Path):
+    install(make_venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
     assert read_fragment(root, "requests", "get", **environ).version == "1.0"
     documentation = InstalledPackages(environ, python=".venv").find_documentation(root, "python", "requests", "get")
@@ -175,8 +177,8 @@ def test_the_shell_s_environment_comes_before_the_folder_s_own_and_a_setting_bef
     assert documentation.version == "2.32.3"
 
 
-def test_a_project_in_a_subfolder_has_its_own_environment(root: Path):
-    install(venv(root / "backend"), "requests", "1.0", REQUESTS)
+def test_a_project_in_a_subfolder_uses_its_own_environment(root: Path):
+    install(make_venv(root / "backend"), "requests", "1.0", REQUESTS)
     packages = InstalledPackages({})
     found = packages.find_documentation(root, "python", "requests", "get", importer_folder=root / "backend/src")
     assert found
@@ -213,25 +215,25 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
 
 
 # -- what is not there
-def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
-    result = missing(root, "requests", "fetch")
+def test_a_name_that_a_module_lacks_is_reported_with_similar_names(root: Path):
+    result = find_missing_name(root, "requests", "fetch")
     assert result
     assert (result.release, result.name, [item.usage for item in result.nearest]) == (
         "requests 2.32.3",
         "fetch",
         ["patch(url, data=None, **kwargs)"],
     )
-    result = missing(root, "requests", "Session.gett")
+    result = find_missing_name(root, "requests", "Session.gett")
     assert result
     assert [item.name for item in result.nearest] == ["Session.get"]
-    result = missing(root, "requests", "sesion.get.now")
+    result = find_missing_name(root, "requests", "sesion.get.now")
     assert result
     assert (result.name, [item.name for item in result.nearest]) == ("sesion", ["session", "sessions", "Session"])
 
 
 @pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])
-def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
-    assert missing(root, "requests", name) is None
+def test_an_existing_name_is_not_reported_as_missing(root: Path, name: str):
+    assert find_missing_name(root, "requests", name) is None
 
 
 @pytest.mark.parametrize(
@@ -246,9 +248,9 @@ def test_a_name_that_is_there_is_not_missing(root: Path, name: str):
         "@enum.global_enum\nclass Flag: ...\n",
     ],
 )
-def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root: Path, text: str):
+def test_no_name_is_called_missing_in_a_module_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": f"def known(): ...\n{text}"})
-    assert missing(root, "lazy", "unknown") is None
+    assert find_missing_name(root, "lazy", "unknown") is None
 
 
 @pytest.mark.parametrize(
@@ -259,12 +261,12 @@ def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root:
         "@register\nclass C:\n    x = 1\n",
     ],
 )
-def test_nor_of_such_a_class(root: Path, text: str):
+def test_no_name_is_called_missing_in_a_class_with_dynamic_names(root: Path, text: str):
     install(root / SITE, "lazy", "1", {"lazy.py": text})
-    assert missing(root, "lazy", "C.unknown") is None
+    assert find_missing_name(root, "lazy", "C.unknown") is None
 
 
-def test_a_package_that_is_not_installed_is_neither_known_nor_missing_and_the_places_are_said(root: Path):
+def test_for_a_package_that_is_not_installed_the_searched_places_are_listed(root: Path):
     installed = InstalledPackages({})
     assert installed.find_documentation(root, "python", "flask", "Flask") is None
     assert installed.find_absent(root, "python", "flask", "Flask") is None

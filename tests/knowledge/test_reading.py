@@ -1,4 +1,4 @@
-"""Which files of packages are read, and what becomes of those that are broken."""
+"""Tests of reading the files of packages: which files are read, and how broken ones are handled."""
 
 import os
 from pathlib import Path
@@ -11,26 +11,26 @@ from hypothesis import strategies as st
 from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
 from lsp_harness.knowledge.installed_packages import InstalledPackages, package_languages
 from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
-from tests.knowledge.packages import SITE, install, venv, write
+from tests.knowledge.packages import SITE, install, make_venv, write
 
 FUNCTION = "def f(x): ...\n"
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    return venv(tmp_path)
+def site_packages(tmp_path: Path) -> Path:
+    return make_venv(tmp_path)
 
 
 def is_known(root: Path, module: str) -> bool:
     return InstalledPackages({}).find_documentation(root, "python", module, "f") is not None
 
 
-def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path, site: Path):
+def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path, site_packages: Path):
     write(tmp_path / "outside", {"out.py": FUNCTION, "pack/__init__.py": FUNCTION})
-    write(site, {"own/real.py": FUNCTION})
-    (site / "out.py").symlink_to(tmp_path / "outside" / "out.py")
-    (site / "pack").symlink_to(tmp_path / "outside" / "pack")
-    (site / "inside.py").symlink_to(site / "own" / "real.py")
+    write(site_packages, {"own/real.py": FUNCTION})
+    (site_packages / "out.py").symlink_to(tmp_path / "outside" / "out.py")
+    (site_packages / "pack").symlink_to(tmp_path / "outside" / "pack")
+    (site_packages / "inside.py").symlink_to(site_packages / "own" / "real.py")
     assert not is_known(tmp_path, "out")
     assert not is_known(tmp_path, "pack")
     assert is_known(tmp_path, "inside")
@@ -44,21 +44,21 @@ def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path,
     assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "real", "f") is None
 
 
-def test_large_secret_and_irregular_files_are_not_read(tmp_path: Path, site: Path):
+def test_large_secret_and_irregular_files_are_not_read(tmp_path: Path, site_packages: Path):
     write(
-        site,
+        site_packages,
         {"large.py": FUNCTION + "#" * MAX_FILE_BYTES, "just.py": FUNCTION + "#" * (MAX_FILE_BYTES - len(FUNCTION))},
     )
-    write(site, {"folder.py/x": "", "binary.py": b"def f(x): ...\n\0", ".ssh/keys.py": FUNCTION})
-    os.mkfifo(site / "pipe.py")
+    write(site_packages, {"folder.py/x": "", "binary.py": b"def f(x): ...\n\0", ".ssh/keys.py": FUNCTION})
+    os.mkfifo(site_packages / "pipe.py")
     assert is_known(tmp_path, "just")
     assert not any(is_known(tmp_path, name) for name in ("large", "folder", "binary", "pipe"))
-    assert read_contents(site / ".ssh" / "keys.py", site) is None
+    assert read_contents(site_packages / ".ssh" / "keys.py", site_packages) is None
 
 
-def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
+def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site_packages: Path):
     token = "ghp_" + "a" * 36
-    install(site, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
+    install(site_packages, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
     documentation = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
     assert documentation
     assert (documentation.signature, documentation.documentation) == ('def f(key="…")', "Uses ….")
@@ -83,19 +83,24 @@ ODD_NAMES = ("", "f", "f.g.h", "f.__init__")
         (b"class f(f): ...\n", ["", "f"], []),
     ],
 )
-def test_odd_files_are_no_error(tmp_path: Path, site: Path, text: bytes, documented: list[str], absent: list[str]):
-    write(site, {"odd.py": text, "odd-1.dist-info/METADATA": b"\xff\xfe\0", "odd-1.dist-info/RECORD": b"\xff,,\n,\n"})
+def test_odd_files_are_no_error(
+    tmp_path: Path, site_packages: Path, text: bytes, documented: list[str], absent: list[str]
+):
+    write(
+        site_packages,
+        {"odd.py": text, "odd-1.dist-info/METADATA": b"\xff\xfe\0", "odd-1.dist-info/RECORD": b"\xff,,\n,\n"},
+    )
     installed = InstalledPackages({})
     found = [name for name in ODD_NAMES if installed.find_documentation(tmp_path, "python", "odd", name)]
     assert found == documented
     assert [name for name in ODD_NAMES if installed.find_absent(tmp_path, "python", "odd", name)] == absent
 
 
-def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
+def test_packages_that_lead_in_circles_end(tmp_path: Path, site_packages: Path):
     names = [f"m{n}" for n in range(12)]
     every = "".join(f"from .{name} import *\n" for name in names)
     classes = "".join(f"class C{n}({', '.join(f'C{m}' for m in range(12) if m != n)}): ...\n" for n in range(12))
-    install(site, "ring", "1", {f"ring/{name}.py": every + classes for name in (*names, "__init__")})
+    install(site_packages, "ring", "1", {f"ring/{name}.py": every + classes for name in (*names, "__init__")})
     installed = InstalledPackages({})
     assert installed.find_documentation(tmp_path, "python", "ring", "nothing") is None
     assert installed.find_documentation(tmp_path, "python", "ring", "C1.nothing") is None
@@ -107,8 +112,8 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
 
 
 @pytest.mark.parametrize("language", package_languages())
-def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
-    write(site, {"odd.py": "odd = odd\n"})
+def test_a_name_of_endless_length_is_not_found(tmp_path: Path, site_packages: Path, language: str):
+    write(site_packages, {"odd.py": "odd = odd\n"})
     long = ".".join(["odd"] * 5000)
     installed = InstalledPackages({})
     assert installed.find_documentation(tmp_path, language, long, long) is None
@@ -116,7 +121,7 @@ def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
     assert installed.look_up(tmp_path, language, long) is None
 
 
-def test_only_so_many_parsed_files_are_kept_and_a_file_that_changed_is_read_again(tmp_path: Path):
+def test_a_limited_number_of_files_is_cached_and_changed_files_are_read_again(tmp_path: Path):
     texts, package = TextCache(max_files=2), Package("p", "1", tmp_path)
     write(tmp_path, {f"{name}.py": FUNCTION for name in "abc"})
     first = texts.read(package, tmp_path / "a.py")
@@ -175,7 +180,7 @@ PIECES = {
 @pytest.mark.parametrize("language", package_languages())
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data: st.DataObject):
+def test_any_installed_files_and_any_names_raise_no_error(language: str, data: st.DataObject):
     folder, names = FILES[language]
     texts = st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(PIECES[language]), max_size=16).map("".join))
     with TemporaryDirectory() as directory:

@@ -23,17 +23,17 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("language", "table", "name"), KNOWN)
-def test_a_language_has_its_names(language: str, table: str, name: str):
+def test_the_names_of_a_language_are_known(language: str, table: str, name: str):
     assert name in getattr(load_standard(language), table)
 
 
-def test_modules_say_what_they_export():
+def test_the_exports_of_modules_are_known():
     assert "readFileSync" in load_standard("typescript").find_exports("node:fs")
     assert load_standard("java").find_exporting_modules("ArrayList") == ["java.util"]
     assert "ToUpper" in load_standard("go").find_exports("strings")
 
 
-def test_a_language_without_a_table_has_nothing():
+def test_a_language_without_a_table_has_no_names():
     assert load_standard("lua").globals == frozenset()
     assert {
         shipped_language.id for shipped_language in shipped_languages() if load_standard(shipped_language.id).globals
@@ -50,11 +50,11 @@ def test_a_language_without_a_table_has_nothing():
         ("Any", "typing"),
     ],
 )
-def test_a_name_of_pythons_library_has_its_usual_module_first(name: str, module: str):
+def test_the_usual_module_of_a_name_in_the_python_library_comes_first(name: str, module: str):
     assert python_stdlib.find_exporting_modules(name)[0] == module
 
 
-def test_members_of_modules_and_classes_of_pythons_library():
+def test_the_members_of_modules_and_classes_of_the_python_library_are_known():
     assert "dumps" in python_stdlib.find_members("json")
     assert "parse" in python_stdlib.find_members("urllib")
     assert "add_argument" in python_stdlib.find_class_members("argparse", "ArgumentParser")

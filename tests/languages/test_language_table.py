@@ -34,12 +34,12 @@ def test_a_language_refers_to_languages_that_exist():
 
 
 @pytest.mark.parametrize(("name", "expected"), [("typescriptreact", "tsx"), ("C++", "cpp"), ("x", ""), ("", "")])
-def test_a_language_is_found_by_its_lsp_identifier(name: str, expected: str):
+def test_a_language_is_found_by_the_identifier_of_lsp(name: str, expected: str):
     assert find_language(name).id == expected
     assert (find_language(name) is UNKNOWN_LANGUAGE) == (not expected)
 
 
-def test_an_added_language_is_parsed_and_its_traits_shape_suggestions(monkeypatch: pytest.MonkeyPatch):
+def test_an_added_language_is_parsed_and_changes_suggestions(monkeypatch: pytest.MonkeyPatch):
     prefix = "when x do\n"
     assert choose_display_mode(prefix, "", "sample") == "line"
     sample = LanguageSpec(

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.support.forked_mcp import forked_stdio_client
+from tests.support.forked_mcp import open_forked_stdio_client
 from tests.support.forked_process import ForkedProcess
 from tests.support.scripted_session import Reply, write_script
 
@@ -96,7 +96,7 @@ async def connect_stdio(served: ServedFolder, mode: str, **options: Any) -> Asyn
 @asynccontextmanager
 async def connect_forked(served: ServedFolder, mode: str, **options: Any) -> AsyncGenerator[Client]:
     """Start the server as a copy of a process with its modules, and connect to its standard streams."""
-    streams = forked_stdio_client(served.argv[1:], served.environment, MCP_MODULES)
+    streams = open_forked_stdio_client(served.argv[1:], served.environment, MCP_MODULES)
     async with Client(streams, mode=mode, **options) as client:
         yield client
 
@@ -128,7 +128,7 @@ def connect(request: pytest.FixtureRequest) -> Connect:
     return lambda served, **options: start(served, mode, **options)
 
 
-def text_of(result: Any) -> str:
+def read_result_text(result: Any) -> str:
     """Return the text of the result of a tool."""
     [content] = result.content
     return content.text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp_types import ElicitResult
 
-from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, text_of
+from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, read_result_text
 
 TOOLS = {
     *("find_symbol", "references", "get_context", "relations", "locate"),
@@ -24,7 +24,7 @@ async def test_a_client_lists_calls_and_reads(connect: Connect, served: ServedFo
         assert tools.keys() == TOOLS
         assert all(tool.description and tool.input_schema["properties"] for tool in tools.values())
         found = await client.call_tool("find_symbol", {"name": "area"})
-        assert "def area(radius):\n    return 3 * radius" in text_of(found)
+        assert "def area(radius):\n    return 3 * radius" in read_result_text(found)
 
         lines: list[str] = []
 
@@ -32,7 +32,7 @@ async def test_a_client_lists_calls_and_reads(connect: Connect, served: ServedFo
             lines.append(message or "")
 
         proposed = await client.call_tool("propose_edit", {"task": "use math.pi in area"}, progress_callback=follow)
-        assert "+    return math.pi * radius ** 2" in text_of(proposed)
+        assert "+    return math.pi * radius ** 2" in read_result_text(proposed)
         assert "Generate" in lines
 
         session = (proposed.structured_content or {})["session"]
@@ -43,7 +43,9 @@ async def test_a_client_lists_calls_and_reads(connect: Connect, served: ServedFo
     assert (served.root / "geo.py").read_text() == GEO
 
 
-async def test_both_versions_are_offered(connect: Connect, served: ServedFolder, request: pytest.FixtureRequest):
+async def test_both_versions_of_the_protocol_are_offered(
+    connect: Connect, served: ServedFolder, request: pytest.FixtureRequest
+):
     async with connect(served) as client:
         expected = LATEST if LATEST in request.node.name else "2025-11-25"
         assert client.protocol_version == expected
@@ -53,44 +55,44 @@ async def test_a_wrong_call_is_an_error_in_words(connect: Connect, served: Serve
     async with connect(served) as client:
         missing = await client.call_tool("find_symbol", {"name": "volume"})
         assert missing.is_error
-        assert "there is no symbol volume" in text_of(missing)
+        assert "there is no symbol volume" in read_result_text(missing)
         outside = await client.call_tool("verify_change", {"path": "../x.py", "text": "x = 1\n"})
         assert outside.is_error
-        assert "outside of the workspace" in text_of(outside)
+        assert "outside of the workspace" in read_result_text(outside)
 
 
 async def test_the_messages_name_no_tool_that_the_server_lacks(served: ServedFolder):
     async with connect_forked(served, LATEST) as client:
-        missing = text_of(await client.call_tool("find_symbol", {"name": "aera"}))
+        missing = read_result_text(await client.call_tool("find_symbol", {"name": "aera"}))
         assert "there is no symbol aera in the workspace; the most similar names are: area" in missing
-        no_file = text_of(await client.call_tool("verify_file", {"path": "src/geo.py"}))
+        no_file = read_result_text(await client.call_tool("verify_file", {"path": "src/geo.py"}))
         assert "there is no file src/geo.py; the most similar are: geo.py" in no_file
-        folder = text_of(await client.call_tool("verify_file", {"path": "."}))
+        folder = read_result_text(await client.call_tool("verify_file", {"path": "."}))
         assert "is a folder" in folder
         assert not any(word in f"{missing} {no_file} {folder}".split() for word in ("grep", "glob", "read", "edit"))
 
 
-async def test_relations_fixes_digests_and_documentation(served: ServedFolder):
+async def test_tools_return_relations_fixes_digests_and_documentation(served: ServedFolder):
     (served.root / "shop.py").write_text("class Cart:\n    def total(self):\n        return 0\n")
     (served.root / "test_shop.py").write_text("import shop\n\n\ndef test_total(cart):\n    assert cart.total() == 0\n")
     (served.root / "broken.py").write_text("def volume(side)\n    return side ** 3\n")
     output = "geo.py:1:8: F401 [*] `os` imported but unused\nFound 1 error.\n"
     async with connect_forked(served, LATEST) as client:
-        relations = text_of(await client.call_tool("relations", {"name": "area"}))
+        relations = read_result_text(await client.call_tool("relations", {"name": "area"}))
         assert relations.startswith("geo.py:4-5 function area\n\nwhat calls it:\n  geo.py:9 edge")
-        tests = text_of(await client.call_tool("relations", {"name": "Cart/total"}))
+        tests = read_result_text(await client.call_tool("relations", {"name": "Cart/total"}))
         assert "its tests:\n  test_shop.py:5 test_total (not proved)" in tests
-        context = text_of(await client.call_tool("get_context", {"name": "Cart/total"}))
+        context = read_result_text(await client.call_tool("get_context", {"name": "Cart/total"}))
         assert "perhaps its tests:\n  test_shop.py:5 test_total (not proved)" in context
-        fixed = text_of(await client.call_tool("fix_error", {"path": "broken.py"}))
+        fixed = read_result_text(await client.call_tool("fix_error", {"path": "broken.py"}))
         assert "-def volume(side)\n+def volume(side):" in fixed
         assert fixed.endswith("(not applied)")
-        nothing = text_of(await client.call_tool("fix_error", {"path": "geo.py", "line": 1}))
+        nothing = read_result_text(await client.call_tool("fix_error", {"path": "geo.py", "line": 1}))
         assert "there is no error on this line (syntax" in nothing
-        assert "F401" in text_of(await client.call_tool("digest", {"output": output}))
-        docs = text_of(await client.call_tool("docs", {"name": "geo.area"}))
+        assert "F401" in read_result_text(await client.call_tool("digest", {"output": output}))
+        docs = read_result_text(await client.call_tool("docs", {"name": "geo.area"}))
         assert docs.splitlines()[0] == "geo: def area(radius)"
-        located = text_of(await client.call_tool("locate", {"task": "make edge faster"}))
+        located = read_result_text(await client.call_tool("locate", {"task": "make edge faster"}))
         assert located.startswith("geo.py:8-9 function edge\ndef edge(radius):")
     assert (served.root / "broken.py").read_text().startswith("def volume(side)\n")
 
@@ -131,7 +133,7 @@ async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder, given: d
 
     async with connect_forked(served, "legacy", elicitation_callback=answer) as client:
         result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
-    assert "; applied" in text_of(result)
+    assert "; applied" in read_result_text(result)
     [question] = questions
     assert "geo.py" in question
     settings = served.home / "config.toml"
@@ -139,10 +141,10 @@ async def test_a_turn_asks_the_user_of_the_client(served: ServedFolder, given: d
     assert "math.pi * radius ** 2" in (served.root / "geo.py").read_text()
 
 
-async def test_nothing_is_written_without_somebody_who_allows_it(connect: Connect, served: ServedFolder):
+async def test_without_a_person_who_allows_an_edit_no_file_is_written(connect: Connect, served: ServedFolder):
     served.script("edit", RIGHT, RIGHT, RIGHT)
     async with connect(served) as client:
         result = await client.call_tool("run_turn", {"prompt": "use math.pi in area", "driver": "code"})
-    assert "not applied" in text_of(result)
-    assert "nobody is there to answer" in text_of(result)
+    assert "not applied" in read_result_text(result)
+    assert "nobody is there to answer" in read_result_text(result)
     assert (served.root / "geo.py").read_text() == GEO

@@ -13,7 +13,7 @@ from tests.mcp.conftest import ServedFolder
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-async def test_requests_without_the_right_headers_learn_nothing(served: ServedFolder):
+async def test_requests_without_the_right_headers_are_refused_without_details(served: ServedFolder):
     async with served.serve_http() as (url, token), httpx2.AsyncClient() as web:
         right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         wrong = [
@@ -35,7 +35,7 @@ async def test_requests_without_the_right_headers_learn_nothing(served: ServedFo
         assert (await web.post(url.replace("/mcp", "/other"), headers=right, json=LIST)).status_code == 404
 
 
-async def test_only_this_machine_is_served(served: ServedFolder):
+async def test_only_requests_of_this_machine_are_served(served: ServedFolder):
     async with served.serve_http() as (url, _):
         port = int(url.split(":")[2].split("/")[0])
         with socket.socket() as other:

@@ -11,7 +11,7 @@ from lsp_harness.errors import UsageError
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.mcp.served_project import ServedProject
 from lsp_harness.mcp.text_verification import Replacement, TextVerifier
-from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, text_of
+from tests.mcp.conftest import GEO, LATEST, Connect, ServedFolder, connect_forked, read_result_text
 from tests.support.project_suites import require_sandbox
 
 FORKED = pytest.mark.parametrize("connect", [f"stdio {LATEST}"], indirect=True)
@@ -40,7 +40,7 @@ async def test_a_verdict_is_about_exactly_these_bytes(verifier: TextVerifier):
     assert same.verdict.hash == verdict.verdict.hash
 
 
-async def test_findings_from_before_are_not_held_against_a_change(verifier: TextVerifier, served: ServedFolder):
+async def test_earlier_findings_are_not_blamed_on_a_change(verifier: TextVerifier, served: ServedFolder):
     (served.root / "geo.py").write_text("import os\n" + GEO)
     assert (await verifier.verify_change("geo.py", None, [Replacement("3 *", "4 *")])).word == "form"
     present = await verifier.verify_file("geo.py")
@@ -76,7 +76,7 @@ async def test_a_verdict_by_the_syntax_alone_is_incomplete(
 ):
     async with connect(served) as client:
         verdict = await client.call_tool("verify_change", {"path": path, "text": text})
-    lines = text_of(verdict).splitlines()
+    lines = read_result_text(verdict).splitlines()
     assert lines[0].startswith(f"incomplete: {path} ")
     assert lines[1] == "passed: syntax"
     assert all(f"{check} (" in lines[2] for check in ("lint", "types", "tests"))
@@ -119,13 +119,13 @@ def write_tests(root: Path, *, has_mark: bool = True) -> Path:
 
 
 @pytest.mark.parametrize("connect", [f"stdio {LATEST}", f"http {LATEST}"], indirect=True)
-async def test_a_folder_that_nobody_trusts_runs_nothing(connect: Connect, served: ServedFolder):
+async def test_no_test_of_an_untrusted_folder_is_run(connect: Connect, served: ServedFolder):
     mark = write_tests(served.root)
     async with connect(served) as client:
         verdict = await client.call_tool("verify_change", {"path": "geo.py", "edits": [{"old": "3 *", "new": "0 *"}]})
         await client.call_tool("verify_file", {"path": "geo.py"})
     assert (verdict.structured_content or {})["checks"]["tests"] == "skipped"
-    assert "tests (no code of this folder runs" in text_of(verdict)
+    assert "tests (no code of this folder runs" in read_result_text(verdict)
     assert not mark.exists()
 
 
@@ -141,12 +141,12 @@ async def test_the_tests_of_a_trusted_folder_run_in_a_sandbox(served: ServedFold
         (served.root / "geo.py").write_text("import no_such_module\n")
         unread = await client.call_tool("verify_file", {"path": "geo.py"})
     assert (verdict.structured_content or {})["checks"]["tests"] == "failed"
-    assert "TEST FAIL: test_edge" in text_of(verdict)
+    assert "TEST FAIL: test_edge" in read_result_text(verdict)
     assert (good.structured_content or {})["checks"]["tests"] == "passed"
     assert (present.structured_content or {})["checks"]["tests"] == "passed"
     # tests that cannot be imported do not pass
     assert (unread.structured_content or {})["checks"]["tests"] == "failed"
-    assert "TEST FAIL: test_geo.py — ModuleNotFoundError" in text_of(unread)
+    assert "TEST FAIL: test_geo.py — ModuleNotFoundError" in read_result_text(unread)
 
 
 @FORKED
@@ -156,7 +156,7 @@ async def test_a_verdict_is_shorter_than_200_tokens(connect: Connect, served: Se
     text = "".join(f"x{number} = an_unknown_name_that_is_rather_long_{number} + another_one\n" for number in range(60))
     async with connect(served) as client:
         result = await client.call_tool("verify_change", {"path": path, "text": text})
-        shown = text_of(result)
+        shown = read_result_text(result)
         assert shown.startswith("failed: …")
         assert len(shown.encode()) <= MAX_TOKENS * BYTES_PER_TOKEN
         uri = shown.split()[-1]

@@ -51,7 +51,7 @@ def test_a_clean_and_tested_main_has_no_problems(repository: Path):
     assert release.find_problems(repository, VERSION) == []
 
 
-def test_each_problem_of_a_repository_is_named(repository: Path):
+def test_each_problem_of_a_repository_is_listed(repository: Path):
     make_ready(repository)
     git(repository, "tag", f"v{VERSION}")
     (repository / "changelog.d" / "+new.added.md").unlink()
@@ -81,7 +81,7 @@ def test_lines_of_the_changelog_become_a_section(repository: Path):
     assert not release.list_fragments(repository)
 
 
-def test_a_section_that_is_written_gets_its_date(repository: Path):
+def test_a_released_section_of_the_changelog_has_its_date(repository: Path):
     (repository / "CHANGELOG.md").write_text(f"# Changelog\n\n{release.unreleased_heading(VERSION)}\n\n- All.\n")
     release.write_changelog(repository, VERSION)
     assert f"## {VERSION} - {date.today().isoformat()}\n\n- All." in (repository / "CHANGELOG.md").read_text()
@@ -97,13 +97,13 @@ def test_a_wheel_without_the_terminal_of_the_inspector_is_refused(tmp_path: Path
 
 
 @pytest.mark.parametrize("version", ["1", "v1.2.3", "1.2.3rc1", ""])
-def test_another_form_of_a_version_is_refused(version: str, capsys: pytest.CaptureFixture[str]):
+def test_a_version_in_another_form_is_refused(version: str, capsys: pytest.CaptureFixture[str]):
     assert release.main([version, "--dry-run"]) == 1
     assert "write it as 1.2.3" in capsys.readouterr().err
 
 
 @pytest.mark.timeout(600)
-def test_a_dry_run_builds_all_and_leaves_nothing():
+def test_a_dry_run_builds_the_packages_and_changes_no_file():
     files = [ROOT / name for name in (*release.VERSION_LINES, "CHANGELOG.md")]
     before = git(ROOT, "tag"), [file.read_text() for file in files]
     argv = [sys.executable, "-m", "tools.release", VERSION, "--dry-run"]

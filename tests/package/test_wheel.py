@@ -44,7 +44,7 @@ def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "lsp-harness"
 
 
-def outside() -> dict[str, str]:
+def make_outside_environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
@@ -77,13 +77,17 @@ def test_the_program_starts_each_command_without_the_repository(program: Path, t
     names = sorted(row.name for rows in ALL_GROUPS.values() for row in rows if not row.is_measurement)
     code = "import sys; from lsp_harness.cli.command_table import app; [app[name] for name in sys.argv[1:]]"
     argv = [program.parent / "python", "-c", code, *names]
-    ran = subprocess.run(argv, check=False, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    ran = subprocess.run(
+        argv, check=False, capture_output=True, text=True, cwd=tmp_path, env=make_outside_environment()
+    )
     assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.timeout(600)
 def test_help_names_every_command(program: Path, tmp_path: Path):
-    ran = subprocess.run([program, "--help"], check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    ran = subprocess.run(
+        [program, "--help"], check=True, capture_output=True, text=True, cwd=tmp_path, env=make_outside_environment()
+    )
     for command in ("serve", "complete", "fix", "model", "engine", "demo", "doctor"):
         assert command in ran.stdout
 
@@ -94,7 +98,7 @@ def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
         "import lsp_harness.sdk as sdk; print(*sdk.__all__); from lsp_harness.sdk import *; print(query, HarnessClient)"
     )
     argv = [program.parent / "python", "-c", code]
-    ran = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    ran = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=tmp_path, env=make_outside_environment())
     assert "HarnessOptions" in ran.stdout
 
 
@@ -106,7 +110,7 @@ async def test_a_server_from_the_wheel_completes_a_line(program: Path, home: Pat
     except HarnessError as error:
         pytest.skip(f"the default model is not here, and `make check` must not need it: {error.message}")
     source = "def add(a, b):\n    return "
-    async with LspClient.start(tmp_path, str(program), "serve", env=outside()) as client:
+    async with LspClient.start(tmp_path, str(program), "serve", env=make_outside_environment()) as client:
         uri = client.open(tmp_path / "sum.py", source, "python")
         items = await client.inline_completion(uri, source)
     assert items

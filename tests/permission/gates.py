@@ -17,7 +17,7 @@ from lsp_harness.wire.permission_mode import PermissionMode
 DENIED = ("rm *", "curl *", "wget *", "git push *", "ssh *", "dd *", "chmod *", "npm publish *")
 
 
-def rules(allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()) -> tuple[Rule, ...]:
+def make_rules(allow: Sequence[str] = (), ask: Sequence[str] = (), deny: Sequence[str] = ()) -> tuple[Rule, ...]:
     return (
         *(parse_rule(text, "allow") for text in allow),
         *(parse_rule(text, "ask") for text in ask),
@@ -29,12 +29,12 @@ def policy(root: Path, mode: PermissionMode = "ask", active: tuple[Rule, ...] = 
     return GatePolicy(mode=mode, rules=active, protected=ProtectedPaths((root,)), **more)
 
 
-def bash(command: str) -> Action:
+def make_bash_action(command: str) -> Action:
     return Action("bash", "execute", {"command": command}, command=command, call_id="c1", session_id="s1")
 
 
 def decide(root: Path, command: str, mode: PermissionMode = "plan") -> str:
-    found = Gate(policy(root, mode)).explain(bash(command)).decision
+    found = Gate(policy(root, mode)).explain(make_bash_action(command)).decision
     return found.verdict if found else "ask"
 
 
@@ -46,7 +46,7 @@ def edit(path: Path) -> Action:
     return Action("edit", "edit", {"path": str(path)}, paths=(path,), call_id="c1", session_id="s1")
 
 
-def fetch(url: str) -> Action:
+def make_fetch_action(url: str) -> Action:
     return Action("webfetch", "network", {"url": url}, call_id="c1", session_id="s1")
 
 
@@ -66,7 +66,7 @@ class Recorder:
 
 @dataclass
 class ScriptedPerson:
-    """A person who gives these answers, one after the other. None is nobody."""
+    """A person who gives these answers, one after the other. None is a person who is not there."""
 
     answers: list[PersonAnswer | None]
     questions: list[PermissionQuestion] = field(default_factory=list[PermissionQuestion])
@@ -76,7 +76,7 @@ class ScriptedPerson:
         return self.answers.pop(0)
 
 
-def command_lines(file: str) -> list[str]:
+def read_command_lines(file: str) -> list[str]:
     """Return the commands of a data file."""
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("# ")]

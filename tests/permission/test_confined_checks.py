@@ -17,11 +17,11 @@ from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 from lsp_harness.process.sandbox.sandbox_choice import SandboxChoice
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
-from tests.harness.tools import settings
-from tests.permission.gates import Recorder, ScriptedPerson, bash, policy, rules
+from tests.harness.tools import make_settings
+from tests.permission.gates import Recorder, ScriptedPerson, make_bash_action, make_rules, policy
 
 
-class Closed(Sandbox):
+class ClosedSandbox(Sandbox):
     """A sandbox without network. It runs nothing here."""
 
     name = "closed"
@@ -30,7 +30,7 @@ class Closed(Sandbox):
         raise NotImplementedError
 
 
-class Open(Closed):
+class OpenSandbox(ClosedSandbox):
     """A sandbox that leaves the network open."""
 
     name = "open"
@@ -42,7 +42,7 @@ def check_in(choice: SandboxChoice, root: Path) -> Action:
     return Action(SUITE_TOOL, "execute", argv=("pytest", "test_a.py"), confinement=choice.confine(root))
 
 
-def preparing(decision: str, **more: Any) -> Hooks:
+def make_answering_hooks(decision: str, **more: Any) -> Hooks:
     def function(payload: Mapping[str, Any]) -> dict[str, Any]:
         return {"decision": decision, **more}
 
@@ -53,15 +53,15 @@ ALLOWING: tuple[PermissionMode, ...] = ("ask", "trust", "acceptEdits", "auto", "
 
 
 @pytest.mark.parametrize("mode", PERMISSION_MODES)
-async def test_modes_that_change_something_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
-    decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(Closed()), tmp_path))
+async def test_modes_that_allow_changes_allow_a_check_in_a_sandbox(tmp_path: Path, mode: PermissionMode) -> None:
+    decision = await Gate(policy(tmp_path, mode)).check(check_in(SandboxChoice(ClosedSandbox()), tmp_path))
     assert (decision.is_allowed, decision.by) == (mode in ALLOWING, "mode")
     if mode not in ALLOWING:
         assert "(confined: pytest test_a.py)" in decision.reason
 
 
-@pytest.mark.parametrize("sandbox", [NoSandbox(), Open()], ids=["none", "network"])
-async def test_without_a_closed_sandbox_it_is_a_command_like_others(tmp_path: Path, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("sandbox", [NoSandbox(), OpenSandbox()], ids=["none", "network"])
+async def test_without_a_closed_sandbox_a_check_is_decided_like_a_command(tmp_path: Path, sandbox: Sandbox) -> None:
     action = check_in(SandboxChoice(sandbox), tmp_path)
     assert action.confinement is None
     decision = await Gate(policy(tmp_path, "ask")).check(action)
@@ -73,37 +73,37 @@ async def test_without_a_closed_sandbox_it_is_a_command_like_others(tmp_path: Pa
 @pytest.mark.parametrize("rule", ["Tests", "Tests(pytest *)", "Bash", "Bash(pytest *)", "*"])
 @pytest.mark.parametrize("mode", ["ask", "bypassPermissions"])
 async def test_rules_win(tmp_path: Path, rule: str, mode: PermissionMode) -> None:
-    action = check_in(SandboxChoice(Closed()), tmp_path)
-    decision = await Gate(policy(tmp_path, mode, rules((), (), [rule]))).check(action)
+    action = check_in(SandboxChoice(ClosedSandbox()), tmp_path)
+    decision = await Gate(policy(tmp_path, mode, make_rules((), (), [rule]))).check(action)
     assert (decision.is_allowed, decision.by, decision.rule) == (False, "rule", rule)
-    decision = await Gate(policy(tmp_path, mode, rules((), [rule]))).check(action)
+    decision = await Gate(policy(tmp_path, mode, make_rules((), [rule]))).check(action)
     assert (decision.is_allowed, decision.by) == (False, "nobody")
     decision = await Gate(policy(tmp_path, mode, disallowed_tools=("Tests",))).check(action)
     assert (decision.is_allowed, decision.by) == (False, "tools")
 
 
 async def test_hooks_win_and_another_input_is_not_confined(tmp_path: Path) -> None:
-    action = check_in(SandboxChoice(Closed()), tmp_path)
+    action = check_in(SandboxChoice(ClosedSandbox()), tmp_path)
     for hooks, by in (
-        (preparing("deny"), "hook"),
-        (preparing("ask"), "nobody"),
-        (preparing("", updated_input={"command": "make all"}), "nobody"),
+        (make_answering_hooks("deny"), "hook"),
+        (make_answering_hooks("ask"), "nobody"),
+        (make_answering_hooks("", updated_input={"command": "make all"}), "nobody"),
     ):
         decision = await Gate(policy(tmp_path), hooks=hooks).check(action)
         assert (decision.is_allowed, decision.by) == (False, by)
 
 
-async def test_if_rules_may_be_missing_it_is_not_allowed(tmp_path: Path) -> None:
-    config = replace(settings(permissions={"mode": "trust"}), missing_rules=True)
+async def test_a_check_is_not_allowed_if_rules_may_be_missing(tmp_path: Path) -> None:
+    config = replace(make_settings(permissions={"mode": "trust"}), missing_rules=True)
     active, _ = make_policy(config, [tmp_path])
     assert not active.is_complete
-    assert not (await Gate(active).check(check_in(SandboxChoice(Closed()), tmp_path))).is_allowed
+    assert not (await Gate(active).check(check_in(SandboxChoice(ClosedSandbox()), tmp_path))).is_allowed
 
 
 async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> None:
     claims = {"confinement": {"sandbox": "bubblewrap", "folder": str(tmp_path)}, "is_confined": True, "tool": "tests"}
     for action in (
-        bash("pytest test_a.py"),
+        make_bash_action("pytest test_a.py"),
         Action("bash", "execute", {"command": "pytest", **claims}, command="pytest"),
         Action(SUITE_TOOL, "execute", claims, argv=("pytest",)),
         # not even a caller that takes the fields of an action from JSON
@@ -113,16 +113,18 @@ async def test_no_input_of_a_tool_makes_a_command_confined(tmp_path: Path) -> No
         assert not (await Gate(policy(tmp_path)).check(action)).is_allowed
 
 
-async def test_without_a_person_the_same_settings_and_hooks_decide_and_nothing_is_recorded(tmp_path: Path) -> None:
+async def test_without_a_person_the_same_policy_decides_and_no_event_is_recorded(tmp_path: Path) -> None:
     recorder, person = Recorder(), ScriptedPerson([PersonAnswer("session")])
     gate = Gate(policy(tmp_path), recorder, person=person)
-    assert not (await gate.unattended.check(bash("make all"))).is_allowed
+    assert not (await gate.unattended.check(make_bash_action("make all"))).is_allowed
     assert not person.questions
-    assert (await gate.check(bash("make all"))).is_allowed
+    assert (await gate.check(make_bash_action("make all"))).is_allowed
     recorder.events.clear()
     # an answer for the session counts there, too
-    assert (await gate.unattended.check(bash("make all"))).by == "rule"
+    assert (await gate.unattended.check(make_bash_action("make all"))).by == "rule"
     assert (
-        await Gate(policy(tmp_path, "trust"), recorder, preparing("deny")).unattended.check(bash("ls"))
+        await Gate(policy(tmp_path, "trust"), recorder, make_answering_hooks("deny")).unattended.check(
+            make_bash_action("ls")
+        )
     ).by == "hook"
     assert recorder.events == []

@@ -1,4 +1,4 @@
-"""The order of the gate: who decides, what is recorded, and that every failure denies."""
+"""Tests of the permission gate: who decides in which order, what is recorded, and that every failure denies."""
 
 import asyncio
 import itertools
@@ -16,17 +16,26 @@ from lsp_harness.permission.hooks import Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.person import PersonAnswer
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
-from tests.permission.gates import Recorder, ScriptedPerson, bash, edit, fetch, policy, read, rules
+from tests.permission.gates import (
+    Recorder,
+    ScriptedPerson,
+    edit,
+    make_bash_action,
+    make_fetch_action,
+    make_rules,
+    policy,
+    read,
+)
 
 
-def answering(answer: Any):
+def make_callback(answer: Any):
     async def callback(tool: str, context: Mapping[str, Any]) -> Any:
         return answer
 
     return callback
 
 
-def hook(decision: str, **more: Any) -> Hook:
+def make_hook(decision: str, **more: Any) -> Hook:
     def function(payload: Mapping[str, Any]) -> dict[str, Any]:
         return {"decision": decision, **more}
 
@@ -34,35 +43,46 @@ def hook(decision: str, **more: Any) -> Hook:
     return Hook("preToolUse", function=function)
 
 
-async def test_the_decision_names_who_made_it(tmp_path: Path) -> None:
+async def test_the_decision_names_the_part_that_made_it(tmp_path: Path) -> None:
     hostile = edit(tmp_path / ".git" / "config")
-    everything = {"callback": answering("allow"), "person": ScriptedPerson([])}
-    gate = Gate(policy(tmp_path, "bypassPermissions", rules(["*"])), None, Hooks([hook("allow")]), **everything)
+    everything = {"callback": make_callback("allow"), "person": ScriptedPerson([])}
+    gate = Gate(
+        policy(tmp_path, "bypassPermissions", make_rules(["*"])), None, Hooks([make_hook("allow")]), **everything
+    )
     assert (await gate.check(hostile)).by == "protected"
-    gate = Gate(policy(tmp_path, "bypassPermissions", rules(["*"]), disallowed_tools=("Bash(ls *)",)), **everything)
-    assert (await gate.check(bash("ls"))).by == "tools"
-    gate = Gate(policy(tmp_path, "trust", rules((), (), ["Bash(ls *)"])), None, Hooks([hook("allow")]), **everything)
-    assert (await gate.check(bash("ls"))).by == "rule"
-    gate = Gate(policy(tmp_path, "trust"), None, Hooks([hook("deny")]), **everything)
-    assert (await gate.check(bash("ls"))).by == "hook"
-    assert (await Gate(policy(tmp_path, "trust"), callback=answering("deny")).check(bash("ls"))).by == "callback"
-    assert (await Gate(policy(tmp_path, "trust")).check(bash("make"))).by == "mode"
+    gate = Gate(
+        policy(tmp_path, "bypassPermissions", make_rules(["*"]), disallowed_tools=("Bash(ls *)",)), **everything
+    )
+    assert (await gate.check(make_bash_action("ls"))).by == "tools"
+    gate = Gate(
+        policy(tmp_path, "trust", make_rules((), (), ["Bash(ls *)"])), None, Hooks([make_hook("allow")]), **everything
+    )
+    assert (await gate.check(make_bash_action("ls"))).by == "rule"
+    gate = Gate(policy(tmp_path, "trust"), None, Hooks([make_hook("deny")]), **everything)
+    assert (await gate.check(make_bash_action("ls"))).by == "hook"
     assert (
-        await Gate(policy(tmp_path), person=ScriptedPerson([PersonAnswer("once")])).check(bash("make"))
+        await Gate(policy(tmp_path, "trust"), callback=make_callback("deny")).check(make_bash_action("ls"))
+    ).by == "callback"
+    assert (await Gate(policy(tmp_path, "trust")).check(make_bash_action("make"))).by == "mode"
+    assert (
+        await Gate(policy(tmp_path), person=ScriptedPerson([PersonAnswer("once")])).check(make_bash_action("make"))
     ).by == "person"
-    assert (await Gate(policy(tmp_path)).check(bash("make"))).by == "nobody"
+    assert (await Gate(policy(tmp_path)).check(make_bash_action("make"))).by == "nobody"
 
 
 @pytest.mark.parametrize("mode", ["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"])
-async def test_the_callback_is_asked_whatever_the_mode_is(tmp_path: Path, mode: Any) -> None:
+async def test_the_callback_is_asked_in_every_mode(tmp_path: Path, mode: Any) -> None:
     seen = list[tuple[str, Mapping[str, Any]]]()
 
     async def callback(tool: str, context: Mapping[str, Any]) -> Any:
         seen.append((tool, context))
         return {"decision": "deny", "reason": "not today"}
 
-    gate = Gate(policy(tmp_path, mode, rules(["Bash(make *)"])), callback=callback)
-    decisions = [await gate.check(action) for action in (bash("make x"), bash("ls"), edit(tmp_path / "a.py"))]
+    gate = Gate(policy(tmp_path, mode, make_rules(["Bash(make *)"])), callback=callback)
+    decisions = [
+        await gate.check(action)
+        for action in (make_bash_action("make x"), make_bash_action("ls"), edit(tmp_path / "a.py"))
+    ]
     assert [(d.verdict, d.by, d.reason) for d in decisions] == [("deny", "callback", "not today")] * 3
     [(tool, context), *_] = seen
     assert tool == "bash"
@@ -80,15 +100,15 @@ async def test_the_callback_is_asked_whatever_the_mode_is(tmp_path: Path, mode: 
     assert seen[2][1]["suggestions"] == ["edit(a.py)"]
 
 
-async def test_the_callback_is_not_asked_about_what_a_rule_denies(tmp_path: Path) -> None:
+async def test_the_callback_is_not_asked_if_a_rule_denies(tmp_path: Path) -> None:
     seen = list[str]()
 
     def callback(tool: str, context: Mapping[str, Any]) -> str:
         seen.append(tool)
         return "allow"
 
-    gate = Gate(policy(tmp_path, "trust", rules((), (), ["Bash(make *)"])), callback=callback)
-    assert not (await gate.check(bash("make"))).is_allowed
+    gate = Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(make *)"])), callback=callback)
+    assert not (await gate.check(make_bash_action("make"))).is_allowed
     assert not (await gate.check(edit(tmp_path / ".git" / "x"))).is_allowed
     assert seen == []
 
@@ -96,46 +116,46 @@ async def test_the_callback_is_not_asked_about_what_a_rule_denies(tmp_path: Path
 INVALID = "instead of allow, deny, ask or a decision with a reason"
 
 
-async def raising(tool: str, context: Mapping[str, Any]) -> Any:
+async def raise_error(tool: str, context: Mapping[str, Any]) -> Any:
     raise RuntimeError("broken")
 
 
-async def never(tool: str, context: Mapping[str, Any]) -> Any:
+async def wait_for_ever(tool: str, context: Mapping[str, Any]) -> Any:
     await asyncio.Event().wait()
 
 
 @pytest.mark.parametrize(
     ("callback", "reason"),
     [
-        (raising, "the permission callback failed: RuntimeError: broken"),
-        (never, "the permission callback gave no answer within 0.05 s (callback_timeout_s)"),
-        (answering(5), f"the permission callback gave 5 {INVALID}"),
-        (answering(None), f"the permission callback gave None {INVALID}"),
-        (answering(True), f"the permission callback gave True {INVALID}"),
+        (raise_error, "the permission callback failed: RuntimeError: broken"),
+        (wait_for_ever, "the permission callback gave no answer within 0.05 s (callback_timeout_s)"),
+        (make_callback(5), f"the permission callback gave 5 {INVALID}"),
+        (make_callback(None), f"the permission callback gave None {INVALID}"),
+        (make_callback(True), f"the permission callback gave True {INVALID}"),
         (
-            answering("yes"),
+            make_callback("yes"),
             f"the permission callback gave 'yes' {INVALID}",
         ),
-        (answering({}), "the permission callback gave the decision None instead of allow, deny or ask"),
+        (make_callback({}), "the permission callback gave the decision None instead of allow, deny or ask"),
         (
-            answering({"decision": "ALLOW"}),
+            make_callback({"decision": "ALLOW"}),
             "the permission callback gave the decision 'ALLOW' instead of allow, deny or ask",
         ),
         (
-            answering({"decision": "allow", "updatedInput": {}}),
+            make_callback({"decision": "allow", "updatedInput": {}}),
             "the permission callback gave the unknown key 'updatedInput'; the keys are decision, reason, updated_input",
         ),
-        (answering({"decision": "allow", "reason": 5}), "the permission callback gave a reason that is not a text"),
+        (make_callback({"decision": "allow", "reason": 5}), "the permission callback gave a reason that is not a text"),
         (
-            answering({"decision": "allow", "updated_input": [1]}),
+            make_callback({"decision": "allow", "updated_input": [1]}),
             "the permission callback gave an updated_input that is not an object",
         ),
-        (answering({"decision": "deny"}), "the program denies it"),
+        (make_callback({"decision": "deny"}), "the program denies it"),
     ],
 )
 async def test_a_failed_callback_denies_with_its_own_reason(tmp_path: Path, callback: Any, reason: str) -> None:
     gate = Gate(policy(tmp_path, "bypassPermissions", callback_timeout_s=0.05), callback=callback)
-    decision = await gate.check(bash("ls"))
+    decision = await gate.check(make_bash_action("ls"))
     assert (decision.verdict, decision.by, decision.reason) == ("deny", "callback", reason)
 
 
@@ -150,7 +170,7 @@ async def test_a_sync_callback_that_never_returns_denies_in_time(tmp_path: Path)
     gate = Gate(policy(tmp_path, "trust", callback_timeout_s=0.05), callback=callback)
     try:
         async with asyncio.timeout(5):
-            decision = await gate.check(bash("ls"))
+            decision = await gate.check(make_bash_action("ls"))
     finally:
         release.set()
     assert (decision.verdict, decision.by) == ("deny", "callback")
@@ -158,34 +178,36 @@ async def test_a_sync_callback_that_never_returns_denies_in_time(tmp_path: Path)
     threads[0].join()
 
 
-async def test_an_answer_of_a_callback_can_change_the_input_and_the_rules_see_it(tmp_path: Path) -> None:
-    changed = answering({"decision": "allow", "updated_input": {"command": "make check"}})
-    decision = await Gate(policy(tmp_path, "trust"), callback=changed).check(bash("make"))
+async def test_a_callback_can_change_the_input_and_rules_apply_to_the_change(tmp_path: Path) -> None:
+    changed = make_callback({"decision": "allow", "updated_input": {"command": "make check"}})
+    decision = await Gate(policy(tmp_path, "trust"), callback=changed).check(make_bash_action("make"))
     assert (decision.verdict, decision.updated_input) == ("allow", {"command": "make check"})
-    gate = Gate(policy(tmp_path, "trust", rules((), (), ["Bash(make check)"])), callback=changed)
-    decision = await gate.check(bash("make"))
+    gate = Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(make check)"])), callback=changed)
+    decision = await gate.check(make_bash_action("make"))
     assert (decision.verdict, decision.by, decision.updated_input) == ("deny", "rule", None)
-    moved = answering({"decision": "allow", "updated_input": {"path": str(tmp_path / ".git" / "x")}})
+    moved = make_callback({"decision": "allow", "updated_input": {"path": str(tmp_path / ".git" / "x")}})
     assert (await Gate(policy(tmp_path, "trust"), callback=moved).check(edit(tmp_path / "a"))).by == "protected"
 
 
-async def test_ask_of_a_callback_asks_the_person_even_in_a_generous_mode(tmp_path: Path) -> None:
-    gate = Gate(policy(tmp_path, "bypassPermissions"), callback=answering("ask"))
-    assert (await gate.check(bash("ls"))).by == "nobody"
+async def test_the_answer_ask_of_a_callback_asks_the_person_in_every_mode(tmp_path: Path) -> None:
+    gate = Gate(policy(tmp_path, "bypassPermissions"), callback=make_callback("ask"))
+    assert (await gate.check(make_bash_action("ls"))).by == "nobody"
     gate.person = ScriptedPerson([PersonAnswer("once")])
-    assert (await gate.check(bash("ls"))).by == "person"
+    assert (await gate.check(make_bash_action("ls"))).by == "person"
 
 
-async def test_each_check_records_one_decision_and_the_question_before_it(tmp_path: Path) -> None:
+async def test_each_check_records_the_question_and_one_decision(tmp_path: Path) -> None:
     for callback, person, names in [
         (None, None, ["PermissionDecided"]),
-        (answering("allow"), None, ["PermissionRequested", "PermissionDecided"]),
+        (make_callback("allow"), None, ["PermissionRequested", "PermissionDecided"]),
         (None, ScriptedPerson([PersonAnswer("once")]), ["PermissionRequested", "PermissionDecided"]),
-        (answering("ask"), ScriptedPerson([PersonAnswer("reject")]), ["PermissionRequested", "PermissionDecided"]),
-        (raising, None, ["PermissionRequested", "PermissionDecided"]),
+        (make_callback("ask"), ScriptedPerson([PersonAnswer("reject")]), ["PermissionRequested", "PermissionDecided"]),
+        (raise_error, None, ["PermissionRequested", "PermissionDecided"]),
     ]:
         record = Recorder()
-        decision = await Gate(policy(tmp_path), record, callback=callback, person=person).check(bash("make x"))
+        decision = await Gate(policy(tmp_path), record, callback=callback, person=person).check(
+            make_bash_action("make x")
+        )
         assert record.names == names
         decided = record.events[-1]
         assert isinstance(decided, PermissionDecided)
@@ -202,7 +224,7 @@ async def test_an_action_that_cannot_be_recorded_is_denied(tmp_path: Path) -> No
     def record(event: object) -> None:
         raise OSError("disk full")
 
-    decision = await Gate(policy(tmp_path, "trust"), record).check(bash("ls"))
+    decision = await Gate(policy(tmp_path, "trust"), record).check(make_bash_action("ls"))
     assert (decision.verdict, decision.reason) == ("deny", "the permission gate failed: OSError: disk full")
 
 
@@ -212,19 +234,19 @@ async def test_a_broken_gate_denies_and_a_cancellation_passes(tmp_path: Path) ->
             raise RuntimeError("no screen")
 
     record = Recorder()
-    decision = await Gate(policy(tmp_path), record, person=BrokenPerson()).check(bash("make"))
+    decision = await Gate(policy(tmp_path), record, person=BrokenPerson()).check(make_bash_action("make"))
     assert (decision.verdict, decision.by) == ("deny", "nobody")
     assert record.names == ["PermissionRequested", "PermissionDecided"]
     broken = Action("bash", "execute", command=5)  # type: ignore[arg-type]
     assert not (await Gate(policy(tmp_path, "trust")).check(broken)).is_allowed
-    check = asyncio.ensure_future(Gate(policy(tmp_path), callback=never).check(bash("make")))
+    check = asyncio.ensure_future(Gate(policy(tmp_path), callback=wait_for_ever).check(make_bash_action("make")))
     await asyncio.sleep(0)
     check.cancel()
     with pytest.raises(asyncio.CancelledError):
         await check
 
 
-async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp_path: Path) -> None:
+async def test_an_answer_of_a_person_holds_once_for_the_session_or_always(tmp_path: Path) -> None:
     settings = tmp_path / "home" / "config.toml"
     settings.parent.mkdir()
     settings.write_text("# mine\n[permissions]\nmode = 'ask'  # asks\n")
@@ -237,9 +259,9 @@ async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp
         ]
     )
     gate = Gate(policy(tmp_path, settings_file=settings), person=person)
-    assert (await gate.check(bash("make a"))).is_allowed
-    assert (await gate.check(bash("make b"))).rule == "bash(make b *)"
-    assert (await gate.check(bash("make b c"))).by == "rule"
+    assert (await gate.check(make_bash_action("make a"))).is_allowed
+    assert (await gate.check(make_bash_action("make b"))).rule == "bash(make b *)"
+    assert (await gate.check(make_bash_action("make b c"))).by == "rule"
     assert len(person.questions) == 2
     assert (await gate.check(edit(tmp_path / "a.py"))).rule == "edit(a.py)"
     assert (await gate.check(edit(tmp_path / "a.py"))).by == "rule"
@@ -247,21 +269,21 @@ async def test_answers_of_a_person_count_once_for_the_session_or_from_now_on(tmp
         "# mine\n[permissions]\nmode = 'ask'  # asks\n\n"
         '[[permissions.rules]]\ndecision = "allow"\ntool = "edit"\npattern = "a.py"\n'
     )
-    decision = await gate.check(bash("flake8"))
+    decision = await gate.check(make_bash_action("flake8"))
     assert (decision.verdict, decision.by, decision.reason) == ("deny", "person", "use ruff")
 
 
 async def test_an_answer_decides_the_questions_that_wait(tmp_path: Path) -> None:
     person = ScriptedPerson([PersonAnswer("session")])
     gate = Gate(policy(tmp_path), person=person)
-    decisions = await asyncio.gather(*(gate.check(bash("flake8 x")) for _ in range(3)))
+    decisions = await asyncio.gather(*(gate.check(make_bash_action("flake8 x")) for _ in range(3)))
     assert [decision.is_allowed for decision in decisions] == [True] * 3
     assert len(person.questions) == 1
 
 
-async def test_nobody_there_denies_and_says_what_to_do(tmp_path: Path) -> None:
+async def test_without_a_person_the_gate_denies_and_says_what_to_do(tmp_path: Path) -> None:
     for person in (None, ScriptedPerson([None])):
-        decision = await Gate(policy(tmp_path), person=person).check(bash("make x"))
+        decision = await Gate(policy(tmp_path), person=person).check(make_bash_action("make x"))
         assert (decision.verdict, decision.by) == ("deny", "nobody")
         assert decision.reason == (
             "the permission mode ask asks, and nobody is there to answer; add the rule bash(make x *) to "
@@ -271,9 +293,9 @@ async def test_nobody_there_denies_and_says_what_to_do(tmp_path: Path) -> None:
 
 async def test_the_mode_can_be_changed_while_a_session_runs(tmp_path: Path) -> None:
     gate = Gate(policy(tmp_path, "deny"))
-    assert not (await gate.check(bash("make"))).is_allowed
+    assert not (await gate.check(make_bash_action("make"))).is_allowed
     gate.set_mode("trust")
-    assert (await gate.check(bash("make"))).is_allowed
+    assert (await gate.check(make_bash_action("make"))).is_allowed
     with pytest.raises(ValueError, match="'plam' is no permission mode; they are ask, "):
         gate.set_mode("plam")  # type: ignore[arg-type]
 
@@ -302,7 +324,7 @@ async def test_the_mode_can_be_changed_while_a_session_runs(tmp_path: Path) -> N
 )
 async def test_the_lists_of_tools(tmp_path: Path, allowed: Any, disallowed: Any, action: str, is_allowed: bool) -> None:
     gate = Gate(policy(tmp_path, "trust", allowed_tools=allowed, disallowed_tools=disallowed))
-    decision = await gate.check(bash(action))
+    decision = await gate.check(make_bash_action(action))
     assert decision.is_allowed == is_allowed
     if not is_allowed:
         assert decision.by == "tools"
@@ -310,57 +332,59 @@ async def test_the_lists_of_tools(tmp_path: Path, allowed: Any, disallowed: Any,
 
 
 async def test_a_mode_that_denies_is_stronger_than_a_rule_that_asks(tmp_path: Path) -> None:
-    gate = Gate(policy(tmp_path, "plan", rules((), ["edit"])), person=ScriptedPerson([PersonAnswer("once")]))
+    gate = Gate(policy(tmp_path, "plan", make_rules((), ["edit"])), person=ScriptedPerson([PersonAnswer("once")]))
     assert (await gate.check(edit(tmp_path / "a"))).by == "mode"
 
 
 async def test_a_tool_that_walks_can_ask_about_each_file(tmp_path: Path) -> None:
-    gate = Gate(policy(tmp_path, "ask", rules((), (), ["Read(private/*)"])))
+    gate = Gate(policy(tmp_path, "ask", make_rules((), (), ["Read(private/*)"])))
     names = ("a.py", ".env", "private/a.py", "../x")
     assert [gate.is_readable(tmp_path / name) for name in names] == [True, False, False, False]
 
 
-async def test_missing_rules_allow_nothing_and_ask(tmp_path: Path) -> None:
-    whole, broken = (policy(tmp_path, "trust", rules(["Bash(make *)"]), is_complete=value) for value in (True, False))
-    assert (await Gate(whole).check(bash("make"))).by == "rule"
-    decision = await Gate(broken).check(bash("make"))
+async def test_if_rules_may_be_missing_the_gate_asks(tmp_path: Path) -> None:
+    whole, broken = (
+        policy(tmp_path, "trust", make_rules(["Bash(make *)"]), is_complete=value) for value in (True, False)
+    )
+    assert (await Gate(whole).check(make_bash_action("make"))).by == "rule"
+    decision = await Gate(broken).check(make_bash_action("make"))
     assert (decision.by, decision.verdict) == ("nobody", "deny")
     assert "the settings have mistakes" in decision.reason
-    assert (await Gate(broken).check(bash("ls"))).is_allowed
+    assert (await Gate(broken).check(make_bash_action("ls"))).is_allowed
 
 
-def matrix_actions(root: Path) -> dict[str, Action]:
+def make_matrix_actions(root: Path) -> dict[str, Action]:
     return {
         "read": read(root / "a.py"),
         "read elsewhere": read(root.parent / "other.txt"),
         "read secret": read(root / ".env"),
         "edit": edit(root / "a.py"),
         "edit .git": edit(root / ".git" / "config"),
-        "git log": bash("git log"),
-        "pytest": bash("pytest"),
-        "rm -rf x": bash("rm -rf x"),
-        "git log && rm -rf /": bash("git log && rm -rf /"),
-        "python -c": bash("python -c 'x'"),
-        "fetch": fetch("https://example.com"),
+        "git log": make_bash_action("git log"),
+        "pytest": make_bash_action("pytest"),
+        "rm -rf x": make_bash_action("rm -rf x"),
+        "git log && rm -rf /": make_bash_action("git log && rm -rf /"),
+        "python -c": make_bash_action("python -c 'x'"),
+        "fetch": make_fetch_action("https://example.com"),
         "agent": Action("agent", "agent", {"prompt": "look"}),
     }
 
 
 RULES = {
-    "no rules": rules(),
-    "allow": rules(["Bash(pytest *)", "Bash(rm *)", "Edit", "Agent"]),
-    "ask": rules((), ["Bash(git *)", "Read"]),
-    "deny": rules(["*"], (), ["Bash(rm *)", "Edit(a.py)", "webfetch"]),
+    "no rules": make_rules(),
+    "allow": make_rules(["Bash(pytest *)", "Bash(rm *)", "Edit", "Agent"]),
+    "ask": make_rules((), ["Bash(git *)", "Read"]),
+    "deny": make_rules(["*"], (), ["Bash(rm *)", "Edit(a.py)", "webfetch"]),
 }
 
 
-async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_update: bool) -> None:
+async def test_the_table_of_modes_actions_and_rules_is_up_to_date(tmp_path: Path, golden_update: bool) -> None:
     root = tmp_path / "project"
     root.mkdir()
     lines = ["# mode | rules | action | decision | who decided", ""]
     for mode, (name, active) in itertools.product(PERMISSION_MODES, RULES.items()):
         gate = Gate(policy(root, mode, active), person=ScriptedPerson([PersonAnswer("once")] * 20))  # type: ignore[arg-type]
-        for title, action in matrix_actions(root).items():
+        for title, action in make_matrix_actions(root).items():
             decision = await gate.check(action)
             lines.append(f"{mode} | {name} | {title} | {decision.verdict} | {decision.by}")
     text, file = "\n".join(lines) + "\n", Path(__file__).parent / "matrix.txt"
@@ -373,10 +397,10 @@ async def test_the_matrix_of_modes_actions_and_rules(tmp_path: Path, golden_upda
 async def test_the_linter_is_allowed_without_a_question_in_every_mode(tmp_path: Path, mode: PermissionMode) -> None:
     lint, recorder = Action(LINT_TOOL, "execute", argv=("ruff", "check", "--no-cache", "-")), Recorder()
     person = ScriptedPerson([])
-    gate = Gate(policy(tmp_path, mode, allowed_tools=()), recorder, callback=answering("deny"), person=person)
+    gate = Gate(policy(tmp_path, mode, allowed_tools=()), recorder, callback=make_callback("deny"), person=person)
     assert (await gate.check(lint)).by == "mode"
     assert [type(event) for event in recorder.events] == [PermissionDecided]
-    assert not (await Gate(policy(tmp_path, mode, rules((), (), ["Lint"]))).check(lint)).is_allowed
+    assert not (await Gate(policy(tmp_path, mode, make_rules((), (), ["Lint"]))).check(lint)).is_allowed
     # the same program may write files with other arguments
     for words in (("ruff", "check", "--fix", "-"), ("ruff", "check", "."), ("./ruff", "check", "-")):
         risky = Gate(policy(tmp_path, "plan")).explain(Action("bash", "execute", argv=words))

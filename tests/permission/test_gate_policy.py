@@ -14,18 +14,18 @@ from lsp_harness.permission.gate_policy import make_hooks, make_policy, parse_to
 from lsp_harness.permission.hooks import Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.settings_file import add_allow_rules
-from tests.permission.gates import bash, edit
+from tests.permission.gates import edit, make_bash_action
 
 
 def policy_of(root: Path, **permissions: object):
     return make_policy(Config(permissions=Permissions(**permissions)), [root], "trust")  # type: ignore[arg-type]
 
 
-async def verdict(root: Path, action: Action, **permissions: object) -> str:
+async def read_verdict(root: Path, action: Action, **permissions: object) -> str:
     return (await Gate(policy_of(root, **permissions)[0]).check(action)).by
 
 
-def test_the_mode_of_the_settings_or_else_of_the_surface(tmp_path: Path) -> None:
+def test_the_mode_of_the_settings_wins_over_the_mode_of_the_surface(tmp_path: Path) -> None:
     assert policy_of(tmp_path)[0].mode == "trust"
     assert policy_of(tmp_path, mode="plan")[0].mode == "plan"
     assert policy_of(tmp_path, callback_timeout_s=5.0)[0].callback_timeout_s == 5.0
@@ -33,10 +33,10 @@ def test_the_mode_of_the_settings_or_else_of_the_surface(tmp_path: Path) -> None
 
 async def test_the_lists_become_rules(tmp_path: Path) -> None:
     lists = {"allow": ("Bash(make *)",), "deny": ("Bash(make x)",), "ask": ("Edit(a.py)",)}
-    assert await verdict(tmp_path, bash("make y"), **lists) == "rule"
-    assert await verdict(tmp_path, bash("make x"), **lists) == "rule"
-    assert await verdict(tmp_path, edit(tmp_path / "a.py"), **lists) == "nobody"
-    assert await verdict(tmp_path, edit(tmp_path / "b.py"), **lists) == "mode"
+    assert await read_verdict(tmp_path, make_bash_action("make y"), **lists) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("make x"), **lists) == "rule"
+    assert await read_verdict(tmp_path, edit(tmp_path / "a.py"), **lists) == "nobody"
+    assert await read_verdict(tmp_path, edit(tmp_path / "b.py"), **lists) == "mode"
 
 
 @pytest.mark.parametrize(
@@ -71,30 +71,30 @@ async def test_a_rule_that_is_not_valid_never_permits_more(tmp_path: Path) -> No
     allow = (RuleSetting("allow", "Bash", "make *", wrong),)
     deny = (RuleSetting("deny", "Bash", "make *", wrong),)
     ask = (RuleSetting("ask", "Bash", "make *", wrong),)
-    assert await verdict(tmp_path, bash("make x"), mode="ask", rules=allow) == "nobody"
-    assert await verdict(tmp_path, bash("touch x"), rules=deny) == "rule"
-    assert await verdict(tmp_path, bash("touch x"), rules=ask) == "nobody"
-    assert await verdict(tmp_path, edit(tmp_path / "x"), rules=deny) == "mode"
-    assert await verdict(tmp_path, edit(tmp_path / "x"), rules=(RuleSetting("forbid"),)) == "rule"
-    assert await verdict(tmp_path, bash("touch x"), deny=("Bash(rm *",)) == "rule"
-    assert await verdict(tmp_path, bash("touch x"), deny=("rm x",)) == "rule"
-    assert await verdict(tmp_path, bash("touch x"), mode="ask", allow=("Bash(touch *",)) == "nobody"
+    assert await read_verdict(tmp_path, make_bash_action("make x"), mode="ask", rules=allow) == "nobody"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), rules=deny) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), rules=ask) == "nobody"
+    assert await read_verdict(tmp_path, edit(tmp_path / "x"), rules=deny) == "mode"
+    assert await read_verdict(tmp_path, edit(tmp_path / "x"), rules=(RuleSetting("forbid"),)) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), deny=("Bash(rm *",)) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), deny=("rm x",)) == "rule"
+    assert await read_verdict(tmp_path, make_bash_action("touch x"), mode="ask", allow=("Bash(touch *",)) == "nobody"
 
 
 async def test_the_justification_is_the_reason(tmp_path: Path) -> None:
     rule = RuleSetting("deny", "Bash", "git push *", justification="main is shared")
-    decision = await Gate(policy_of(tmp_path, rules=(rule,))[0]).check(bash("git push"))
+    decision = await Gate(policy_of(tmp_path, rules=(rule,))[0]).check(make_bash_action("git push"))
     assert (decision.reason, decision.rule) == ("main is shared", "Bash(git push *)")
 
 
 async def test_settings_with_mistakes_are_not_complete(tmp_path: Path) -> None:
     config = Config(permissions=Permissions(allow=("Bash",)), missing_rules=("x is not valid TOML",))
     policy, _ = make_policy(config, [tmp_path], "trust")
-    assert (await Gate(policy).check(bash("make"))).by == "nobody"
+    assert (await Gate(policy).check(make_bash_action("make"))).by == "nobody"
 
 
 @pytest.mark.process
-async def test_hooks_of_the_settings(tmp_path: Path) -> None:
+async def test_the_hooks_of_the_settings_are_read(tmp_path: Path) -> None:
     config = Config(
         hooks=HookSettings(
             preToolUse=(HookSetting("Bash", "exit 2", timeout_s=5.0), HookSetting("Edit", url="http://127.0.0.1:1/x")),
@@ -160,14 +160,14 @@ def test_an_added_rule_keeps_the_file(tmp_path: Path, before: str, after: str) -
     assert [(rule["tool"], rule.get("pattern")) for rule in rules] == [("Bash", 'a "b" *'), ("Edit", None)]
 
 
-def test_an_added_rule_counts_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_added_rule_is_used_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     file = tmp_path / "home" / "config.toml"
     assert add_allow_rules(file, ["Bash(make *)"]) == ""
     config, problems = load(None, {})
     policy, mistakes = make_policy(config, [tmp_path])
     assert (problems, mistakes) == ([], [])
-    assert Gate(policy).explain(bash("make x")).decision is not None
+    assert Gate(policy).explain(make_bash_action("make x")).decision is not None
     assert policy.settings_file == file
 
 
@@ -197,7 +197,7 @@ def test_a_rule_in_the_list_is_not_added_again(tmp_path: Path) -> None:
         ({}, {"allowed_tools": ("Read(src/**)",)}, True),
     ],
 )
-def test_a_policy_knows_whether_it_tells_files_apart(
+def test_a_policy_knows_whether_its_decision_depends_on_the_file(
     tmp_path: Path, permissions: dict[str, object], lists: dict[str, tuple[str, ...]], *, expected: bool
 ) -> None:
     policy = replace(policy_of(tmp_path, **permissions)[0], **lists)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
-from tests.permission.gates import bash, decide
+from tests.permission.gates import decide, make_bash_action
 from tests.permission.small_project import make_two_files, run_git
 
 pytestmark = pytest.mark.process
@@ -18,7 +18,7 @@ def root(tmp_path: Path) -> Path:
     return make_two_files(tmp_path / "project")
 
 
-def test_git_prints_no_secret_file_that_it_keeps(root: Path) -> None:
+def test_git_prints_no_secret_file_of_its_index(root: Path) -> None:
     entry = bytes(60) + (len(b".env")).to_bytes(2, "big") + b".env"
     (root / ".git" / "objects").mkdir(parents=True)
     (root / ".git" / "index").write_bytes(b"DIRC" + b"\0\0\0\2" + b"\0\0\0\1" + entry + bytes(26))
@@ -84,7 +84,7 @@ def test_a_secret_that_only_a_merge_or_the_first_commit_has_is_found(root: Path)
     assert decide(root, "git log -p") == "allow"
 
 
-def test_git_prints_no_changed_secret_with_its_status(root: Path) -> None:
+def test_git_status_prints_no_changed_secret(root: Path) -> None:
     run_git(root, "init", "-q", "-b", "main")
     (root / ".env").write_text("k\n")
     run_git(root, "add", "-f", ".")
@@ -102,7 +102,7 @@ def test_git_does_not_look_into_submodules_without_a_sandbox(root: Path) -> None
         assert decide(root, command, "ask") == "ask"
         assert decide(root, command, "auto") == "allow"
         confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
-        assert Gate(confined).explain(bash(command)).decision is not None
+        assert Gate(confined).explain(make_bash_action(command)).decision is not None
     assert decide(root, "git ls-files") == "allow"
 
 
@@ -130,7 +130,7 @@ def test_a_login_in_the_settings_of_git_is_a_secret(root: Path) -> None:
     assert [decide(root, command) for command in commands] == ["deny"] * len(commands)
 
 
-def test_an_index_that_cannot_be_read_may_have_anything(root: Path) -> None:
+def test_an_unreadable_index_may_contain_secrets(root: Path) -> None:
     run_git(root, "init", "-q", "-b", "main")
     run_git(root, "add", ".")
     assert decide(root, "git grep x") == "allow"

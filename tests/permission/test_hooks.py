@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.events.tool_events import HookDecision
 from lsp_harness.permission.hooks import HOOK_EVENTS, Hook, Hooks
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
-from tests.permission.gates import Recorder, ScriptedPerson, bash, policy, rules
+from tests.permission.gates import Recorder, ScriptedPerson, make_bash_action, make_rules, policy
 
 NAMES = [
     *("sessionStart", "sessionEnd", "preToolUse", "postToolUse", "postToolUseFailure", "userPromptSubmit"),
@@ -52,7 +52,9 @@ def test_the_events_are_those_of_the_requirements() -> None:
         ([SILENT, ALLOW, SILENT], "allow", "allow ran"),
     ],
 )
-async def test_a_denial_wins_and_otherwise_the_first_opinion(hooks: list[Hook], decision: str, context: str) -> None:
+async def test_a_denial_of_a_hook_wins_and_otherwise_the_first_decision(
+    hooks: list[Hook], decision: str, context: str
+) -> None:
     outcome = await Hooks(hooks).run("preToolUse", {"tool": "bash"})
     assert (outcome.decision, outcome.context) == (decision, context)
 
@@ -64,7 +66,7 @@ async def test_a_denial_wins_and_otherwise_the_first_opinion(hooks: list[Hook], 
         *[("Edit|bash", "bash", True), ("Edit | Bash", "bash", True), ("mcp__*", "mcp__a__b", True)],
     ],
 )
-async def test_a_matcher_chooses_the_tools(matcher: str, tool: str, runs: bool) -> None:
+async def test_a_matcher_selects_the_tools_of_a_hook(matcher: str, tool: str, runs: bool) -> None:
     hooks = Hooks([answer("x", "deny", matcher=matcher)])
     assert hooks.concerns("preToolUse", tool) == runs
     assert (await hooks.run("preToolUse", {"tool": tool})).is_denied == runs
@@ -72,7 +74,7 @@ async def test_a_matcher_chooses_the_tools(matcher: str, tool: str, runs: bool) 
 
 
 @pytest.mark.parametrize("event", NAMES)
-async def test_a_hook_that_fails_denies_only_what_can_be_denied(event: str) -> None:
+async def test_a_failing_hook_denies_only_events_that_can_be_denied(event: str) -> None:
     def broken(payload: object) -> None:
         raise RuntimeError("broken")
 
@@ -111,7 +113,9 @@ COMMANDS = [
 
 @pytest.mark.process
 @pytest.mark.parametrize(("command", "decision", "reason", "error"), COMMANDS)
-async def test_a_command(tmp_path: Path, command: str, decision: str, reason: str, error: str) -> None:
+async def test_the_output_of_a_command_decides(
+    tmp_path: Path, command: str, decision: str, reason: str, error: str
+) -> None:
     record = Recorder()
     outcome = await Hooks([Hook("preToolUse", command=command)], record, tmp_path).run("preToolUse", {"tool": "bash"})
     assert outcome.decision == decision
@@ -156,7 +160,7 @@ class Answering(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
+def hook_address() -> Iterator[str]:
     with HTTPServer(("127.0.0.1", 0), Answering) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -177,9 +181,11 @@ def address() -> Iterator[str]:
         (200, b'{"decision": 1}', "deny", "its decision is 1"),
     ],
 )
-async def test_an_address(address: str, status: int, body: bytes, decision: str, reason: str) -> None:
+async def test_the_answer_of_an_address_decides(
+    hook_address: str, status: int, body: bytes, decision: str, reason: str
+) -> None:
     Answering.answer, Answering.seen = (status, body), []
-    outcome = await Hooks([Hook("preToolUse", url=address)]).run("preToolUse", {"tool": "bash"})
+    outcome = await Hooks([Hook("preToolUse", url=hook_address)]).run("preToolUse", {"tool": "bash"})
     assert outcome.decision == decision
     assert reason in outcome.reason
     assert Answering.seen == [{"event": "preToolUse", "tool": "bash"}]
@@ -191,7 +197,7 @@ async def test_an_address_without_a_server_denies() -> None:
     assert "http://127.0.0.1:1/x cannot be reached" in outcome.reason
 
 
-async def test_a_changed_input_goes_to_the_next_hook_and_through_the_rules(tmp_path: Path) -> None:
+async def test_a_changed_input_is_checked_by_the_next_hook_and_the_rules(tmp_path: Path) -> None:
     seen = list[Any]()
 
     async def watch(payload: Mapping[str, Any]) -> None:
@@ -199,26 +205,30 @@ async def test_a_changed_input_goes_to_the_next_hook_and_through_the_rules(tmp_p
 
     change = answer("change", {"decision": "allow", "updated_input": {"command": "rm x"}})
     hooks = Hooks([change, Hook("preToolUse", function=watch)])
-    decision = await Gate(policy(tmp_path, "trust"), None, hooks).check(bash("ls"))
+    decision = await Gate(policy(tmp_path, "trust"), None, hooks).check(make_bash_action("ls"))
     assert (decision.by, decision.updated_input) == ("hook", {"command": "rm x"})
     assert seen == [{"command": "rm x"}]
-    decision = await Gate(policy(tmp_path, "trust", rules((), (), ["Bash(rm *)"])), None, hooks).check(bash("ls"))
+    decision = await Gate(policy(tmp_path, "trust", make_rules((), (), ["Bash(rm *)"])), None, hooks).check(
+        make_bash_action("ls")
+    )
     assert (decision.verdict, decision.by) == ("deny", "rule")
 
 
 async def test_a_hook_can_answer_in_place_of_the_person_and_ask_the_person(tmp_path: Path) -> None:
     hooks = Hooks([answer("x", "allow", "permissionRequest")])
-    decision = await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(bash("make"))
+    decision = await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(make_bash_action("make"))
     assert (decision.verdict, decision.by) == ("allow", "hook")
     hooks = Hooks([answer("x", "deny", "permissionRequest")])
-    assert (await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(bash("make"))).by == "hook"
-    assert (await Gate(policy(tmp_path, "trust"), None, Hooks([ASK])).check(bash("ls"))).by == "nobody"
+    assert (
+        await Gate(policy(tmp_path), None, hooks, person=ScriptedPerson([])).check(make_bash_action("make"))
+    ).by == "hook"
+    assert (await Gate(policy(tmp_path, "trust"), None, Hooks([ASK])).check(make_bash_action("ls"))).by == "nobody"
 
 
 async def test_a_hook_that_allows_does_not_undo_a_rule_that_asks(tmp_path: Path) -> None:
-    gate = Gate(policy(tmp_path, "trust", rules((), ["Bash(make *)"])), None, Hooks([ALLOW]))
-    assert (await gate.check(bash("make"))).by == "nobody"
-    decision = await gate.check(bash("touch x"))
+    gate = Gate(policy(tmp_path, "trust", make_rules((), ["Bash(make *)"])), None, Hooks([ALLOW]))
+    assert (await gate.check(make_bash_action("make"))).by == "nobody"
+    decision = await gate.check(make_bash_action("touch x"))
     assert (decision.by, decision.context) == ("hook", "allow ran")
 
 

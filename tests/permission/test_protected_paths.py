@@ -11,7 +11,7 @@ from lsp_harness.permission.action import Action
 from lsp_harness.permission.gate_policy import GatePolicy
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
-from tests.permission.gates import bash, edit, policy, read, rules
+from tests.permission.gates import edit, make_bash_action, make_rules, policy, read
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def decide(root: Path, action: Action) -> str:
-    decision = await Gate(policy(root, "bypassPermissions", rules(["*"]))).check(action)
+    decision = await Gate(policy(root, "bypassPermissions", make_rules(["*"]))).check(action)
     return decision.by if not decision.is_allowed else "allowed"
 
 
@@ -83,7 +83,7 @@ async def decide(root: Path, action: Action) -> str:
         ("", "allowed"),
     ],
 )
-async def test_an_edit(root: Path, name: str, by: str) -> None:
+async def test_an_edit_of_a_path_is_allowed_or_denied(root: Path, name: str, by: str) -> None:
     path = Path(name) if name[:1] in "/~" and name else root / name
     assert await decide(root, Action("edit", "edit", paths=(path,))) == by
 
@@ -108,7 +108,7 @@ async def test_a_read(root: Path, name: str, by: str) -> None:
     assert await decide(root, Action("read", "read", paths=(path,))) == by
 
 
-async def test_all_paths_of_an_action_are_checked(root: Path) -> None:
+async def test_every_path_of_an_action_is_checked(root: Path) -> None:
     both = (root / "src/a.py", root / ".git/config")
     assert await decide(root, Action("rename", "edit", paths=both)) == "protected"
     assert await decide(root, Action("mcp__x", "network", paths=(root / ".env",))) == "protected"
@@ -181,7 +181,7 @@ async def test_all_paths_of_an_action_are_checked(root: Path) -> None:
     ],
 )
 async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, command: str) -> None:
-    assert await decide(root, bash(command)) == "protected"
+    assert await decide(root, make_bash_action(command)) == "protected"
 
 
 @pytest.mark.parametrize(
@@ -197,10 +197,10 @@ async def test_a_command_that_touches_a_protected_path_is_denied(root: Path, com
     ],
 )
 async def test_other_commands_are_not(root: Path, command: str) -> None:
-    assert await decide(root, bash(command)) == "allowed"
+    assert await decide(root, make_bash_action(command)) == "allowed"
 
 
-async def test_the_folder_of_a_command_counts(root: Path) -> None:
+async def test_paths_are_relative_to_the_folder_of_a_command(root: Path) -> None:
     action = Action("bash", "execute", {"cwd": str(root / "src")}, command="echo x > ../.git/config")
     assert await decide(root, action) == "protected"
     action = Action("bash", "execute", {"cwd": str(root.parent)}, command="echo x > y")
@@ -216,7 +216,7 @@ async def test_our_own_folders_are_protected_inside_a_root(root: Path) -> None:
     assert (await gate.check(edit(root / "state2"))).is_allowed
 
 
-async def test_without_roots_nothing_can_be_edited(root: Path) -> None:
+async def test_without_roots_no_file_can_be_edited(root: Path) -> None:
     gate = Gate(GatePolicy(mode="trust"))
     assert (await gate.check(edit(root / "a.py"))).by == "protected"
 
@@ -225,30 +225,33 @@ async def test_a_root_that_is_a_link_is_the_same_folder(root: Path) -> None:
     link = root.parent / "link"
     link.symlink_to(root)
     for base, name in ((link, root), (root, link)):
-        gate = Gate(policy(base, "ask", rules(["Edit(src/*)"])))
+        gate = Gate(policy(base, "ask", make_rules(["Edit(src/*)"])))
         assert (await gate.check(edit(name / "src" / "a.py"))).is_allowed
         assert (await gate.check(edit(name / ".git" / "x"))).by == "protected"
     assert os.path.samefile(link, root)
 
 
-async def test_a_read_outside_of_the_workspace_is_asked(root: Path) -> None:
-    for action in (read(root.parent / "outside"), bash("cat ../outside/x"), bash("cat to_outside/x"), bash("ls /etc")):
+async def test_a_read_outside_of_the_workspace_needs_a_question(root: Path) -> None:
+    for action in (
+        read(root.parent / "outside"),
+        make_bash_action("cat ../outside/x"),
+        make_bash_action("cat to_outside/x"),
+        make_bash_action("ls /etc"),
+    ):
         assert (await Gate(policy(root, "ask")).check(action)).by == "nobody"
     for command in ("cd src && cat ../../x", "cd .. && cat x", "cd $X && ls", "cd && ls", "cd - && cat x"):
-        assert (await Gate(policy(root, "ask")).check(bash(command))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(make_bash_action(command))).by == "nobody"
     for command in (
         "cd src && cat a.py",
         "grep /x src/a.py",
         "awk '/x/ {print}' src/a.py",
         "sed -n '/x/p' src/a.py",
     ):
-        assert (await Gate(policy(root, "ask")).check(bash(command))).by == "mode"
-    assert (await Gate(policy(root, "ask")).check(bash("cat $HOME/x"))).by == "nobody"
+        assert (await Gate(policy(root, "ask")).check(make_bash_action(command))).by == "mode"
+    assert (await Gate(policy(root, "ask")).check(make_bash_action("cat $HOME/x"))).by == "nobody"
 
 
-def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_with_too_many_other_names_is_protected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.py").write_text("x")
     (tmp_path / "b.py").hardlink_to(tmp_path / "a.py")
     protected = ProtectedPaths((tmp_path,))
@@ -262,18 +265,20 @@ def test_a_file_with_other_names_is_protected_where_nobody_can_look_at_them(
         (edit(Path(".vscode/tasks.json")), True),
         (edit(Path("packages/a/.IDEA/run.xml")), True),
         (edit(Path("src/.gdbinit")), True),
-        (bash("echo x > .husky/pre-commit"), True),
-        (bash("cp README.md .claude/settings.json"), True),
-        (bash("sed -i s/a/b/ src/sitecustomize.py"), True),
-        (bash("sort -o .gitattributes README.md"), True),
+        (make_bash_action("echo x > .husky/pre-commit"), True),
+        (make_bash_action("cp README.md .claude/settings.json"), True),
+        (make_bash_action("sed -i s/a/b/ src/sitecustomize.py"), True),
+        (make_bash_action("sort -o .gitattributes README.md"), True),
         (edit(Path("src/vscode.py")), False),
         (edit(Path("docs/husky")), False),
-        (bash("cp README.md docs/claude.md"), False),
-        (bash("cat .vscode/tasks.json"), False),
+        (make_bash_action("cp README.md docs/claude.md"), False),
+        (make_bash_action("cat .vscode/tasks.json"), False),
     ],
     ids=str,
 )
-def test_files_that_make_other_programs_run_commands_are_asked(root: Path, action: Action, *, is_dangerous: bool):
+def test_an_edit_of_a_file_with_commands_for_other_programs_needs_a_question(
+    root: Path, action: Action, *, is_dangerous: bool
+):
     action = replace(action, paths=tuple(root / path for path in action.paths))
     assert (Gate(policy(root, "auto")).explain(action).decision is None) == is_dangerous
     assert ("other programs run" in Gate(policy(root, "auto")).explain(action).question) == is_dangerous

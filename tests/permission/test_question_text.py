@@ -14,7 +14,7 @@ def check(action: Action, expected: str, *rules: str, file: Path | None = FILE, 
     assert describe_question(action, "/ws", reason, RememberedRules(rules, file)) == expected.strip("\n")
 
 
-def test_a_command_has_its_folder_its_reason_and_its_rules():
+def test_a_question_about_a_command_shows_folder_reason_and_rules():
     action = Action("bash", "execute", {"command": "git push", "execution": "inline"}, command="git push")
     expected = """
 bash: run a program
@@ -41,7 +41,7 @@ asked because: the mode asks
     check(action, expected)
 
 
-def test_an_edit_has_its_files_and_all_of_its_change():
+def test_a_question_about_an_edit_shows_its_files_and_its_whole_diff():
     paths = (Path("/ws/a.py"), Path("/ws/b.py"))
     given = {"path": "/ws/a.py", "summary": "two", "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"}
     expected = """

@@ -10,7 +10,7 @@ from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.protected_paths import ProtectedPaths
 from lsp_harness.permission.shell.option_reading import matches_option, parse_options, read_arguments
 from lsp_harness.syntax.shell.shell_words import UNKNOWN, ShellWord, literal
-from tests.permission.gates import bash, decide, policy, rules
+from tests.permission.gates import decide, make_bash_action, make_rules, policy
 from tests.permission.small_project import make_two_files
 
 
@@ -41,7 +41,7 @@ OPTIONS = parse_options("-ab -n= -f@ -U? -# --all --lines= --file@ --color? ~ps"
         (["-"], [], ["-"]),
     ],
 )
-def test_options_are_read_as_programs_read_them(
+def test_options_are_parsed_as_by_the_programs(
     words: list[str], options: list[tuple[str, str]], operands: list[str]
 ) -> None:
     found = read_arguments(OPTIONS, [literal(word) for word in words])
@@ -244,11 +244,11 @@ def test_a_command_that_may_do_more_than_read_is_denied_in_the_mode_plan(root: P
         *("git fetch ext::./x", "git clone 'ext::./x' y", "git remote add x ext::./x", "gcc -specs=x a.c"),
     ],
 )
-def test_a_dangerous_or_hidden_effect_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
+def test_a_dangerous_or_hidden_effect_needs_a_question_in_the_mode_auto(root: Path, command: str) -> None:
     assert decide(root, command, "auto") == "ask"
 
 
-def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(root: Path) -> None:
+def test_a_search_that_may_read_secrets_asks_unless_a_sandbox_hides_them(root: Path) -> None:
     (root / "sub" / ".env").write_text("KEY=1\n")
     for command in ("grep -r KEY .", "grep -r KEY", "rg -uu KEY", "diff -r sub ."):
         assert decide(root, command, "ask") == "ask"
@@ -256,7 +256,7 @@ def test_a_search_that_may_read_secrets_is_asked_unless_a_sandbox_hides_them(roo
     assert decide(root, "rg KEY") == "deny"
     assert decide(root, "cat sub/.en[[:alpha:]]") == "deny"
     confined = GatePolicy(mode="plan", protected=ProtectedPaths((root,)), can_confine=lambda: True)
-    found = Gate(confined).explain(bash("grep -r KEY .")).decision
+    found = Gate(confined).explain(make_bash_action("grep -r KEY .")).decision
     assert found is not None
     assert found.is_allowed
     assert found.only_reads
@@ -329,7 +329,7 @@ def test_listed_names_become_options(root: Path) -> None:
     assert decide(root, "find . -type f | xargs wc") == "allow"
 
 
-def test_a_hard_link_is_the_file_that_it_names(root: Path) -> None:
+def test_a_hard_link_is_protected_like_its_file(root: Path) -> None:
     (root / ".env").write_text("KEY=1\n")
     (root / "plain.txt").hardlink_to(root / ".env")
     (root / ".git").mkdir()
@@ -366,12 +366,12 @@ def test_rules_are_about_files_and_not_about_words(root: Path, rule: str, comman
     for folder in ("private", "privately", "locked"):
         (root / folder).mkdir()
         (root / folder / "x").write_text("y\n")
-    found = Gate(policy(root, "auto", rules((), (), [rule]))).explain(bash(command)).decision
+    found = Gate(policy(root, "auto", make_rules((), (), [rule]))).explain(make_bash_action(command)).decision
     assert (found.verdict if found else "ask") == expected
 
 
-def test_a_rule_that_allows_a_program_wins_over_files_that_nobody_sees(root: Path) -> None:
-    active = rules(["Bash(pytest *)"], (), ["Read(private/*)"])
-    found = Gate(policy(root, "ask", active)).explain(bash("pytest -q")).decision
+def test_a_rule_that_allows_a_program_wins_over_rules_about_unknown_files(root: Path) -> None:
+    active = make_rules(["Bash(pytest *)"], (), ["Read(private/*)"])
+    found = Gate(policy(root, "ask", active)).explain(make_bash_action("pytest -q")).decision
     assert found is not None
     assert found.is_allowed

@@ -91,7 +91,7 @@ def test_a_script_that_was_misread(sandbox: Sandbox, script: str) -> None:
 
 
 @needs_bash
-def test_random_scripts(sandbox: Sandbox) -> None:
+def test_random_scripts_run_no_program_that_the_parser_has_not_seen(sandbox: Sandbox) -> None:
     for seed in SEEDS:
         chance = random.Random(seed)
         pieces = [chance.choice(PIECES) + chance.choice(["", " "]) for _ in range(chance.randint(1, 8))]

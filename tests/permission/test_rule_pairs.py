@@ -14,7 +14,7 @@ from lsp_harness.permission.action import Action, ActionKind
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.rules import Rule, RuleDecision, parse_rule
 from lsp_harness.wire.permission_mode import PermissionMode
-from tests.permission.gates import bash, policy
+from tests.permission.gates import make_bash_action, policy
 
 PAIRS = (Path(__file__).parent / "rule_pairs.txt").read_text(encoding="utf-8").splitlines()
 KINDS: dict[str, ActionKind] = {"read": "read", "grep": "read", "glob": "read", "edit": "edit", "write": "edit"}
@@ -68,13 +68,13 @@ def read_rules(text: str) -> tuple[Rule, ...]:
 
 def read_call(root: Path, text: str) -> Action:
     if not text.startswith("@"):
-        return bash(text.replace("⏎", "\n"))
+        return make_bash_action(text.replace("⏎", "\n"))
     tool, name = text[1:].split(" ", 1)
     path = Path(name) if name.startswith("~") else root / name
     return Action(tool, KINDS[tool], {"path": name}, paths=(path,), call_id="c1", session_id="s1")
 
 
-def test_there_are_enough_different_pairs() -> None:
+def test_the_list_has_enough_different_pairs() -> None:
     assert len(set(PAIRS)) == len(PAIRS) >= 200
 
 

@@ -11,13 +11,21 @@ from lsp_harness.permission.glob_patterns import matches, may_match
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.syntax.shell.shell_words import UNKNOWN
-from tests.permission.gates import bash, command_lines, edit, fetch, policy, read, rules
+from tests.permission.gates import (
+    edit,
+    make_bash_action,
+    make_fetch_action,
+    make_rules,
+    policy,
+    read,
+    read_command_lines,
+)
 
 ROOT = Path("/work-of-a-test/project")
 ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 
-def verdict(active: tuple[Rule, ...], action: Action, mode: str = "ask") -> str:
+def explain_verdict(active: tuple[Rule, ...], action: Action, mode: str = "ask") -> str:
     found = Gate(policy(ROOT, mode, active)).explain(action)  # type: ignore[arg-type]
     return found.decision.verdict if found.decision else "ask"
 
@@ -41,7 +49,7 @@ def verdict(active: tuple[Rule, ...], action: Action, mode: str = "ask") -> str:
         ("a" * 30 + "*" + "b" * 30, "a" * 40, False, False),
     ],
 )
-def test_patterns(pattern: str, text: str, certain: bool, possible: bool) -> None:
+def test_a_pattern_matches_the_expected_texts(pattern: str, text: str, certain: bool, possible: bool) -> None:
     assert (matches(pattern, text), may_match(pattern, text)) == (certain, possible)
 
 
@@ -64,25 +72,25 @@ def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text:
 @pytest.mark.parametrize(
     ("rule", "action", "expected"),
     [
-        ("Bash", bash("make"), "allow"),
-        ("bash", bash("make"), "allow"),
-        ("BASH(make)", bash("make"), "allow"),
-        ("Bash(make)", bash("make x"), "ask"),
-        ("Bash(make *)", bash("make"), "allow"),
-        ("Bash(make:*)", bash("make x"), "allow"),
-        ("Bash(make*)", bash("makefoo"), "allow"),
-        ("Bash(make *)", bash("makefoo"), "ask"),
-        ("Bash(make *)", bash("/usr/bin/make x"), "allow"),
-        ("Bash(make *)", bash("./make x"), "ask"),
-        ("Bash(make *)", bash("/usr/bin/../../tmp/make x"), "ask"),
-        ("Bash(./make *)", bash("./make x"), "allow"),
-        ("Bash(make *)", bash("make x; touch y"), "ask"),
-        ("Bash(make *)", bash("make x > out.txt"), "ask"),
-        ("Bash(make *)", bash("make $X"), "ask"),
-        ("Bash(pytest *)", bash("pytest $X"), "allow"),
-        ("Bash(make x)", bash("make $X"), "ask"),
-        ("Bash(*)", bash("eval make"), "ask"),
-        ("Bash", bash("eval make"), "ask"),
+        ("Bash", make_bash_action("make"), "allow"),
+        ("bash", make_bash_action("make"), "allow"),
+        ("BASH(make)", make_bash_action("make"), "allow"),
+        ("Bash(make)", make_bash_action("make x"), "ask"),
+        ("Bash(make *)", make_bash_action("make"), "allow"),
+        ("Bash(make:*)", make_bash_action("make x"), "allow"),
+        ("Bash(make*)", make_bash_action("makefoo"), "allow"),
+        ("Bash(make *)", make_bash_action("makefoo"), "ask"),
+        ("Bash(make *)", make_bash_action("/usr/bin/make x"), "allow"),
+        ("Bash(make *)", make_bash_action("./make x"), "ask"),
+        ("Bash(make *)", make_bash_action("/usr/bin/../../tmp/make x"), "ask"),
+        ("Bash(./make *)", make_bash_action("./make x"), "allow"),
+        ("Bash(make *)", make_bash_action("make x; touch y"), "ask"),
+        ("Bash(make *)", make_bash_action("make x > out.txt"), "ask"),
+        ("Bash(make *)", make_bash_action("make $X"), "ask"),
+        ("Bash(pytest *)", make_bash_action("pytest $X"), "allow"),
+        ("Bash(make x)", make_bash_action("make $X"), "ask"),
+        ("Bash(*)", make_bash_action("eval make"), "ask"),
+        ("Bash", make_bash_action("eval make"), "ask"),
         ("Bash(make *)", Action("bash", "execute", argv=("make", "x; touch y")), "allow"),
         ("Bash(make *)", Action("runner", "execute", argv=("make",)), "ask"),
         ("runner(make *)", Action("runner", "execute", argv=("make",)), "allow"),
@@ -97,8 +105,8 @@ def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text:
         ("Edit(src)", edit(ROOT / "src/a.py"), "ask"),
         (f"Edit({ROOT}/src/*)", edit(ROOT / "src/a.py"), "allow"),
         ("Write(a.py)", edit(ROOT / "a.py"), "ask"),
-        ("webfetch(https://example.com/*)", fetch("https://example.com/a"), "allow"),
-        ("webfetch(https://example.com/*)", fetch("https://evil.com/?https://example.com/"), "ask"),
+        ("webfetch(https://example.com/*)", make_fetch_action("https://example.com/a"), "allow"),
+        ("webfetch(https://example.com/*)", make_fetch_action("https://evil.com/?https://example.com/"), "ask"),
         ("mcp__a__*", Action("mcp__a__b", "network"), "allow"),
         ("mcp__a__*", Action("mcp__ab__b", "network"), "ask"),
         ("*", Action("mcp__a__b", "network"), "allow"),
@@ -106,23 +114,23 @@ def test_the_possible_matches_contain_each_text_that_matches(pattern: str, text:
     ],
 )
 def test_a_rule_that_allows_is_strict(rule: str, action: Action, expected: str) -> None:
-    assert verdict(rules([rule]), action) == expected
+    assert explain_verdict(make_rules([rule]), action) == expected
 
 
 @pytest.mark.parametrize(
     ("rule", "action", "expected"),
     [
-        ("Bash(make *)", bash("./MAKE x"), "deny"),
-        ("Bash(make *)", bash("ls; make"), "deny"),
+        ("Bash(make *)", make_bash_action("./MAKE x"), "deny"),
+        ("Bash(make *)", make_bash_action("ls; make"), "deny"),
         ("Bash(make *)", Action("runner", "execute", argv=("make", "x")), "deny"),
         ("Bash(make *)", Action("runner", "execute", command="make"), "deny"),
-        ("Bash(make *)", bash("eval make"), "deny"),
-        ("Bash(make *)", bash("eval $x"), "ask"),
-        ("Bash(git push *)", bash("git --no-pager -C x push"), "deny"),
-        ("Bash(git push *)", bash("git log push"), "allow"),
-        ("Bash(git push *)", bash("git stash push"), "allow"),
-        ("Bash(git push *)", bash("git $x"), "ask"),
-        ("Bash(git push *)", bash("git log $x"), "allow"),
+        ("Bash(make *)", make_bash_action("eval make"), "deny"),
+        ("Bash(make *)", make_bash_action("eval $x"), "ask"),
+        ("Bash(git push *)", make_bash_action("git --no-pager -C x push"), "deny"),
+        ("Bash(git push *)", make_bash_action("git log push"), "allow"),
+        ("Bash(git push *)", make_bash_action("git stash push"), "allow"),
+        ("Bash(git push *)", make_bash_action("git $x"), "ask"),
+        ("Bash(git push *)", make_bash_action("git log $x"), "allow"),
         ("Edit(src/*)", edit(ROOT / "SRC/a.py"), "deny"),
         ("Edit(src)", edit(ROOT / "src/x/a.py"), "deny"),
         ("Edit(src/**)", edit(ROOT / "src"), "deny"),
@@ -130,23 +138,30 @@ def test_a_rule_that_allows_is_strict(rule: str, action: Action, expected: str) 
         ("Edit(src/*)", edit(ROOT / "x/../src/a.py"), "deny"),
         ("Edit(src/*)", Action("rename_symbol", "edit", paths=(ROOT / "b.py", ROOT / "src/a.py")), "deny"),
         ("Write(src/*)", edit(ROOT / "src/a.py"), "deny"),
-        ("Edit(src/*)", bash("echo x > src/a.py"), "deny"),
+        ("Edit(src/*)", make_bash_action("echo x > src/a.py"), "deny"),
         ("Edit(src/*)", read(ROOT / "src/a.py"), "allow"),
         ("Read(src/*)", Action("grep", "read", paths=(ROOT / "src/a.py",)), "deny"),
-        ("Read(src/*)", bash("wc < src/a.py"), "deny"),
-        ("webfetch(*evil.com*)", fetch("https://evil.com/x"), "deny"),
+        ("Read(src/*)", make_bash_action("wc < src/a.py"), "deny"),
+        ("webfetch(*evil.com*)", make_fetch_action("https://evil.com/x"), "deny"),
         ("agent", Action("agent", "agent"), "deny"),
         ("task", Action("spawn", "agent"), "deny"),
     ],
 )
 def test_a_rule_that_denies_is_generous(rule: str, action: Action, expected: str) -> None:
-    assert verdict(rules((), (), [rule]), action, "trust") == expected
+    assert explain_verdict(make_rules((), (), [rule]), action, "trust") == expected
 
 
-def test_the_most_restrictive_rule_of_all_parts_counts() -> None:
-    active = rules(["Bash(*)"], ["Bash(make *)"], ["Bash(touch *)"])
+def test_the_most_restrictive_rule_of_all_parts_decides() -> None:
+    active = make_rules(["Bash(*)"], ["Bash(make *)"], ["Bash(touch *)"])
     commands = ["flake8", "flake8 && make", "make && flake8", "make; touch x", "touch x; make", "flake8 | make"]
-    assert [verdict(active, bash(text)) for text in commands] == ["allow", "ask", "ask", "deny", "deny", "ask"]
+    assert [explain_verdict(active, make_bash_action(text)) for text in commands] == [
+        "allow",
+        "ask",
+        "ask",
+        "deny",
+        "deny",
+        "ask",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "  ", "Bash(", "Bash)", "(x)", "Bash()", "a b", "Bash(x) y"])
@@ -155,13 +170,13 @@ def test_a_text_that_is_no_rule_is_refused(text: str) -> None:
         parse_rule(text, "allow")
 
 
-COMMANDS = [*command_lines("hostile_commands.txt"), *command_lines("harmless_commands.txt")]
+COMMANDS = [*read_command_lines("hostile_commands.txt"), *read_command_lines("harmless_commands.txt")]
 actions = st.one_of(
-    st.sampled_from(COMMANDS).map(bash),
-    st.tuples(st.sampled_from(COMMANDS), st.sampled_from(COMMANDS)).map(lambda pair: bash("; ".join(pair))),
+    st.sampled_from(COMMANDS).map(make_bash_action),
+    st.tuples(st.sampled_from(COMMANDS), st.sampled_from(COMMANDS)).map(lambda pair: make_bash_action("; ".join(pair))),
     st.sampled_from(["a.py", "src/a.py", ".env", "../x", ".git/x", "src/../a.py"]).map(lambda name: edit(ROOT / name)),
     st.sampled_from(["a.py", "src/a.py", ".env", "../x", ".git/x"]).map(lambda name: read(ROOT / name)),
-    st.just(fetch("https://example.com")),
+    st.just(make_fetch_action("https://example.com")),
 )
 texts = st.sampled_from(
     [
@@ -176,10 +191,10 @@ modes = st.sampled_from(["ask", "trust", "deny", "acceptEdits", "plan", "auto", 
 
 @settings(max_examples=300, deadline=None)
 @given(lists, lists, lists, texts, modes, actions)
-def test_one_more_rule_that_denies_or_asks_never_permits_more(
+def test_an_additional_rule_that_denies_or_asks_never_permits_more(
     allow: list[str], ask: list[str], deny: list[str], more: str, mode: str, action: Action
 ) -> None:
-    before = ORDER[verdict(rules(allow, ask, deny), action, mode)]
-    assert ORDER[verdict(rules(allow, ask, [*deny, more]), action, mode)] <= before
-    assert ORDER[verdict(rules(allow, [*ask, more], deny), action, mode)] <= before
-    assert ORDER[verdict(rules([*allow, more], ask, deny), action, mode)] >= before
+    before = ORDER[explain_verdict(make_rules(allow, ask, deny), action, mode)]
+    assert ORDER[explain_verdict(make_rules(allow, ask, [*deny, more]), action, mode)] <= before
+    assert ORDER[explain_verdict(make_rules(allow, [*ask, more], deny), action, mode)] <= before
+    assert ORDER[explain_verdict(make_rules([*allow, more], ask, deny), action, mode)] >= before

@@ -6,9 +6,9 @@ import pytest
 
 from lsp_harness.permission.permission_gate import PermissionGate as Gate
 from lsp_harness.wire.permission_mode import PermissionMode
-from tests.permission.gates import DENIED, bash, command_lines, policy, rules
+from tests.permission.gates import DENIED, make_bash_action, make_rules, policy, read_command_lines
 
-HOSTILE, HARMLESS = command_lines("hostile_commands.txt"), command_lines("harmless_commands.txt")
+HOSTILE, HARMLESS = read_command_lines("hostile_commands.txt"), read_command_lines("harmless_commands.txt")
 ALLOWED = ("Bash(*)",)
 USABLE = ("pytest *", "ruff *", "npm *", "git commit *", "git add *", "git checkout *", "echo *")
 
@@ -28,7 +28,7 @@ FETCHING = (
 """Commands that run code of the network."""
 
 
-def test_the_lists_are_as_long_as_they_should_be() -> None:
+def test_the_lists_have_their_minimum_lengths() -> None:
     assert len(set(HOSTILE)) >= 200
     assert len(set(HARMLESS)) >= 60
 
@@ -36,27 +36,27 @@ def test_the_lists_are_as_long_as_they_should_be() -> None:
 @pytest.mark.parametrize("mode", ["bypassPermissions", "trust", "auto"])
 def test_a_hostile_command_is_never_allowed(root: Path, mode: PermissionMode) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
-    gate = Gate(policy(root, mode, rules(ALLOWED, (), denied)))
-    decisions = {command: gate.explain(bash(command)).decision for command in HOSTILE}
+    gate = Gate(policy(root, mode, make_rules(ALLOWED, (), denied)))
+    decisions = {command: gate.explain(make_bash_action(command)).decision for command in HOSTILE}
     assert [command for command, decision in decisions.items() if decision and decision.is_allowed] == []
 
 
 @pytest.mark.parametrize("command", HARMLESS)
 def test_a_harmless_command_is_allowed(root: Path, command: str) -> None:
     denied = [f"Bash({pattern})" for pattern in DENIED]
-    gate = Gate(policy(root, "ask", rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
-    found = gate.explain(bash(command))
+    gate = Gate(policy(root, "ask", make_rules([f"Bash({pattern})" for pattern in USABLE], (), denied)))
+    found = gate.explain(make_bash_action(command))
     assert found.decision is not None, found.question
     assert found.decision.is_allowed, found.decision.reason
 
 
 @pytest.mark.parametrize("command", FETCHING)
-def test_code_from_the_network_is_asked_in_the_mode_auto(root: Path, command: str) -> None:
-    assert Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision is None
+def test_code_from_the_network_needs_a_question_in_the_mode_auto(root: Path, command: str) -> None:
+    assert Gate(policy(root, "auto", make_rules((), (), ()))).explain(make_bash_action(command)).decision is None
 
 
 @pytest.mark.parametrize("command", ["npm run test", "npm init", "pnpm exec tsc", "go run ./cmd/x", "uv run pytest"])
 def test_code_of_the_project_is_allowed_in_the_mode_auto(root: Path, command: str) -> None:
-    found = Gate(policy(root, "auto", rules((), (), ()))).explain(bash(command)).decision
+    found = Gate(policy(root, "auto", make_rules((), (), ()))).explain(make_bash_action(command)).decision
     assert found is not None
     assert found.is_allowed

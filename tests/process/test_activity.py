@@ -1,4 +1,4 @@
-"""Processes that say nothing: at work, or stuck."""
+"""Tests that working processes without output are distinguished from stuck ones."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ WAITS = "print(flush=True)\ninput()"
 
 
 class Clock:
-    """Moved by hand."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -25,7 +25,7 @@ class Clock:
         return self.now
 
 
-def started(script: str) -> Iterator[psutil.Popen]:
+def start_script(script: str) -> Iterator[psutil.Popen]:
     pipe = subprocess.PIPE
     process = psutil.Popen([sys.executable, "-S", "-c", script], stdin=pipe, stdout=pipe, start_new_session=True)
     assert process.stdin
@@ -41,25 +41,25 @@ def started(script: str) -> Iterator[psutil.Popen]:
 
 
 @pytest.fixture
-def spinning() -> Iterator[psutil.Popen]:
-    yield from started(SPINS)
+def spinning_process() -> Iterator[psutil.Popen]:
+    yield from start_script(SPINS)
 
 
 @pytest.fixture
-def waiting() -> Iterator[psutil.Popen]:
-    yield from started(WAITS)
+def waiting_process() -> Iterator[psutil.Popen]:
+    yield from start_script(WAITS)
 
 
-def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psutil.Popen):
+def test_a_process_that_uses_the_processor_is_not_stuck(spinning_process: psutil.Popen):
     clock = Clock()
-    activity = ProcessActivity(lambda: [spinning.pid], 100, clock=clock)
+    activity = ProcessActivity(lambda: [spinning_process.pid], 100, clock=clock)
     for _ in range(3):
-        before = cpu_ticks(spinning.pid)
-        while cpu_ticks(spinning.pid) == before:
+        before = cpu_ticks(spinning_process.pid)
+        while cpu_ticks(spinning_process.pid) == before:
             pass
         clock.now += 1000
         assert not activity.is_stuck()
-    stop(spinning.pid)
+    stop(spinning_process.pid)
     assert not activity.is_stuck()
     clock.now += 99
     assert not activity.is_stuck()
@@ -69,9 +69,9 @@ def test_one_that_works_is_not_stuck_however_long_it_says_nothing(spinning: psut
     assert not activity.is_stuck()
 
 
-def test_nothing_is_expected_of_one_that_has_nothing_to_do(waiting: psutil.Popen):
+def test_a_process_without_work_is_not_stuck(waiting_process: psutil.Popen):
     clock, idle = Clock(), True
-    activity = ProcessActivity(lambda: [waiting.pid], 100, lambda: idle, clock)
+    activity = ProcessActivity(lambda: [waiting_process.pid], 100, lambda: idle, clock)
     clock.now = 1000
     assert not activity.is_stuck()
     idle = False
@@ -80,8 +80,8 @@ def test_nothing_is_expected_of_one_that_has_nothing_to_do(waiting: psutil.Popen
     assert activity.is_stuck()
 
 
-def test_a_session_is_the_process_that_leads_it_and_what_it_started(waiting: psutil.Popen):
-    assert session_pids(waiting.pid) == [waiting.pid]
+def test_a_session_has_its_leader_and_the_started_processes(waiting_process: psutil.Popen):
+    assert session_pids(waiting_process.pid) == [waiting_process.pid]
     assert cpu_ticks(2**22 + 1) == 0
 
 

@@ -46,6 +46,6 @@ def test_the_first_version_of_cgroups_has_other_files(cgroups: Path, controllers
     assert count_allowed_cores() == 8
 
 
-def test_without_cgroups_the_affinity_counts(cgroups: Path) -> None:
+def test_without_cgroups_the_affinity_gives_the_number_of_cores(cgroups: Path) -> None:
     (cgroups / "self").unlink()
     assert count_allowed_cores() == 8

@@ -23,7 +23,7 @@ def test_a_variable_that_chooses_code_is_known_and_never_harmless(name: str):
 
 
 @pytest.mark.parametrize("name", ["LANG", "LC_ALL", "TZ", "NO_COLOR", "CI", "PYTHONUNBUFFERED", "AWS_REGION"])
-def test_a_harmless_variable_chooses_no_code(name: str):
+def test_a_harmless_variable_does_not_choose_code(name: str):
     assert (is_harmless(name), chooses_code(name)) == (True, False)
 
 
@@ -38,5 +38,5 @@ def test_an_ordinary_variable_of_a_script_is_neither(name: str):
 
 
 @pytest.mark.parametrize("name", ["LANG\n", "LC_ALL=x", " LANG", "A_TOKEN\n", "é_TOKEN", ""])
-def test_a_name_that_is_none_is_nothing(name: str):
+def test_an_invalid_name_of_a_variable_has_no_category(name: str):
     assert (chooses_code(name), is_harmless(name), is_credential(name)) == (False, False, False)

@@ -1,4 +1,4 @@
-"""A process that outlives us says one thing, or its end is noticed."""
+"""Tests of detached processes: they report their start or their end."""
 
 import asyncio
 import os
@@ -22,14 +22,14 @@ time.sleep(1000)
 """
 
 
-def python(script: str) -> list[str]:
+def make_python_command(script: str) -> list[str]:
     return [sys.executable, "-c", script]
 
 
-async def test_a_detached_process_says_it_is_ready_and_lives_on(tmp_path: Path):
+async def test_a_detached_process_reports_its_start_and_continues(tmp_path: Path):
     log = tmp_path / "log"
 
-    answer = await detached_process.start_detached(python(SAYS), {**os.environ, "WORD": "hello"}, log)
+    answer = await detached_process.start_detached(make_python_command(SAYS), {**os.environ, "WORD": "hello"}, log)
 
     process = psutil.Process(int(str(answer["pid"])))
     try:
@@ -51,7 +51,9 @@ async def test_a_detached_process_says_it_is_ready_and_lives_on(tmp_path: Path):
     ],
 )
 async def test_an_end_without_a_word_is_an_error(tmp_path: Path, script: str, error: str):
-    assert await detached_process.start_detached(python(script), os.environ, tmp_path / "log") == {"error": error}
+    assert await detached_process.start_detached(make_python_command(script), os.environ, tmp_path / "log") == {
+        "error": error
+    }
 
 
 BEATS = """
@@ -65,7 +67,7 @@ open(fd, "w").write(json.dumps({"ready": True}))
 """
 
 
-async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_slow_start_with_signs_of_life_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     read_all = detached_process._read_all  # pyright: ignore[reportPrivateUsage]
@@ -77,19 +79,21 @@ async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path,
         return await read_all(stream, silence_s)
 
     monkeypatch.setattr(detached_process, "_read_all", opened)
-    answer = await detached_process.start_detached([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
+    answer = await detached_process.start_detached(
+        [*make_python_command(BEATS), str(gate)], os.environ, tmp_path / "log", 30
+    )
     assert answer == {"ready": True}
 
 
-async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
+async def test_a_start_without_a_sign_of_life_is_killed(tmp_path: Path):
     stops = "import os, sys, signal; print(os.getpid(), file=sys.stderr); os.kill(os.getpid(), signal.SIGSTOP)"
-    answer = await detached_process.start_detached(python(stops), os.environ, tmp_path / "log", 1.0)
+    answer = await detached_process.start_detached(make_python_command(stops), os.environ, tmp_path / "log", 1.0)
 
     assert answer == {"error": "it gave no sign of life for 1 s while starting and was ended"}
     assert has_ended(int((tmp_path / "log").read_text()))
 
 
-async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):
+async def test_a_missing_program_leaves_no_open_pipe(tmp_path: Path):
     before = set(os.listdir("/proc/self/fd"))
 
     with pytest.raises(FileNotFoundError):
@@ -97,14 +101,14 @@ async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-async def test_a_log_that_has_grown_is_put_aside(tmp_path: Path):
+async def test_a_large_log_is_renamed(tmp_path: Path):
     log, older = tmp_path / "a.log", tmp_path / "a.log.1"
     log.write_text("x" * detached_process.MAX_LOG_BYTES)
-    await detached_process.start_detached(python("import sys; sys.stderr.write('new')"), os.environ, log)
+    await detached_process.start_detached(make_python_command("import sys; sys.stderr.write('new')"), os.environ, log)
     assert log.stat().st_size == detached_process.MAX_LOG_BYTES + 3
     assert not older.exists()
 
-    await detached_process.start_detached(python("import sys; sys.stderr.write('next')"), os.environ, log)
+    await detached_process.start_detached(make_python_command("import sys; sys.stderr.write('next')"), os.environ, log)
 
     assert log.read_text() == "next"
     assert older.read_text().endswith("xnew")

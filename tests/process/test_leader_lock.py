@@ -1,4 +1,4 @@
-"""One of several leads, and another one when that ends."""
+"""Tests that one of several processes leads, and that another one follows when it ends."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.process.leader_lock import is_locked, wait_for_lock
 
 
-async def test_the_first_leads_and_the_next_when_it_is_done(tmp_path: Path):
+async def test_the_next_process_leads_when_the_first_ends(tmp_path: Path):
     lock = tmp_path / "lock"
     assert not is_locked(lock)
     first = await wait_for_lock(lock)
@@ -24,7 +24,7 @@ async def test_the_first_leads_and_the_next_when_it_is_done(tmp_path: Path):
     assert not is_locked(lock)
 
 
-async def test_a_child_that_has_the_lock_leads_until_it_ends(tmp_path: Path):
+async def test_a_child_with_the_lock_leads_until_it_ends(tmp_path: Path):
     lock = tmp_path / "lock"
     descriptor = await wait_for_lock(lock)
     argv = [sys.executable, "-c", "input()"]
@@ -38,7 +38,7 @@ async def test_a_child_that_has_the_lock_leads_until_it_ends(tmp_path: Path):
     child.communicate()
 
 
-async def test_a_process_that_gives_up_waiting_does_not_lead_later(tmp_path: Path):
+async def test_a_process_that_stops_waiting_does_not_lead_later(tmp_path: Path):
     lock = tmp_path / "lock"
     first = await wait_for_lock(lock)
     waiting = asyncio.create_task(wait_for_lock(lock))

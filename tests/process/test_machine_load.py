@@ -67,7 +67,7 @@ def test_two_other_programs_on_two_cores_are_a_load_without_any_pressure(machine
     assert load.measure() == "other programs use 2.0 of 2 cores"
 
 
-def test_our_own_engine_is_no_load_whatever_the_pressure_is(machine: Path) -> None:
+def test_our_own_engine_is_not_counted_as_load(machine: Path) -> None:
     write_process(machine, 7, 100, "/usr/bin/python -P -m lsp_harness.engine.main --model m")
     load, _ = measure(machine)
     write_process(machine, 7, 1000, "/usr/bin/python -P -m lsp_harness.engine.main --model m")
@@ -93,7 +93,7 @@ def test_our_programs_are_known_by_their_command_line(machine: Path, command: st
     assert (load.measure() == "") == is_own
 
 
-def test_a_checker_that_our_server_started_is_ours(machine: Path) -> None:
+def test_a_type_checker_of_our_server_is_not_counted_as_load(machine: Path) -> None:
     write_process(machine, 7, 0, "/x/bin/lsp-harness serve")
     write_process(machine, 8, 0, "ty server", parent=7)
     load, _ = measure(machine)
@@ -126,7 +126,7 @@ def test_programs_at_low_priority_that_wait_are_no_load(machine: Path) -> None:
     assert load.measure() == ""
 
 
-def test_the_limit_of_a_container_is_seen_by_the_pressure_of_its_cgroup(machine: Path) -> None:
+def test_the_pressure_of_the_cgroup_shows_the_limit_of_a_container(machine: Path) -> None:
     (machine / "self-cgroup").write_text("1:cpu:/x\n0::/box\n")
     (machine / "cgroup" / "box").mkdir(parents=True)
     file = machine / "cgroup" / "box" / "cpu.pressure"
@@ -151,7 +151,7 @@ def test_a_measurement_is_used_again_for_some_seconds(machine: Path) -> None:
     assert load.measure() == "other programs use 2.0 of 2 cores"
 
 
-def test_without_a_recent_sample_the_measurement_takes_a_moment(machine: Path) -> None:
+def test_without_a_recent_sample_two_samples_are_taken(machine: Path) -> None:
     load, clock = measure(machine, seconds=machine_load.MAX_WINDOW_S + 1)
     assert load.measure() == ""
     assert clock.waited_s == [machine_load.WINDOW_S]

@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.process import openmp
 
 
-def test_the_users_own_spin_count_counts_and_the_policy_is_ours(monkeypatch: pytest.MonkeyPatch):
+def test_the_spin_count_of_the_user_is_kept_and_the_policy_is_replaced(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
     ours = openmp.openmp_environment()

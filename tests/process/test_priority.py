@@ -35,12 +35,12 @@ def run_lowered(*, leads: bool) -> list[str]:
 
 
 @has_autogroups
-def test_a_process_lowers_the_priority_of_its_session():
+def test_a_session_leader_lowers_the_priority_of_its_session():
     assert run_lowered(leads=True) == [str(min(19, os.nice(0) + 7)), "7"]
 
 
 @has_autogroups
-def test_a_process_leaves_the_session_of_others_alone():
+def test_a_process_does_not_change_a_foreign_session():
     before = Path(priority.AUTOGROUP_FILE).read_text()
     assert run_lowered(leads=False) == [str(min(19, os.nice(0) + 7)), *before.split()[-1:]]
     assert Path(priority.AUTOGROUP_FILE).read_text() == before

@@ -28,7 +28,7 @@ ESCAPES = {
 }
 
 
-def marked(mark: str) -> list[int]:
+def find_marked_processes(mark: str) -> list[int]:
     return [row.pid for row in list_processes() if mark in environment_value(row.pid, MARK_VARIABLE).split(":")]
 
 
@@ -36,7 +36,7 @@ def marked(mark: str) -> list[int]:
 async def mark() -> AsyncIterator[str]:
     name = str(ULID())
     yield name
-    assert marked(name) == []
+    assert find_marked_processes(name) == []
 
 
 async def start(script: str, mark: str) -> ProcessTree:
@@ -82,7 +82,7 @@ async def test_a_program_that_ends_by_itself_has_an_exit_status_and_an_output(ma
     tree.close()
 
 
-async def test_a_program_gets_its_own_session_folder_environment_and_a_lower_priority(mark: str, tmp_path: Path):
+async def test_a_program_gets_its_session_folder_environment_and_a_lower_priority(mark: str, tmp_path: Path):
     script = f"import os; print(os.getsid(0) == os.getpid(), os.nice(0), os.getcwd(), os.environ['{MARK_VARIABLE}'])"
     env = {"PATH": os.environ["PATH"], MARK_VARIABLE: "outer"}
     tree = await ProcessTree.start([sys.executable, "-c", script], mark=mark, cwd=tmp_path, env=env)
@@ -92,7 +92,7 @@ async def test_a_program_gets_its_own_session_folder_environment_and_a_lower_pri
     tree.close()
 
 
-async def test_a_program_that_is_not_there():
+async def test_a_missing_program_raises_an_error():
     with pytest.raises(FileNotFoundError):
         await ProcessTree.start(["/no/such/program"], mark="x")
 
@@ -106,11 +106,11 @@ async def test_a_program_can_end_in_order_after_sigterm(mark: str):
     tree.close()
 
 
-async def test_processes_of_a_killed_process_of_ours_are_found_by_their_mark(mark: str):
+async def test_processes_of_a_killed_server_are_found_by_their_mark(mark: str):
     tree = await start("(setsid sleep 1000 >/dev/null 2>&1 &); echo ready; exec sleep 1000", mark)
     os.kill(tree.pid, signal.SIGKILL)
     await tree.wait()
-    assert len(marked(mark)) == 1
+    assert len(find_marked_processes(mark)) == 1
 
     assert await end_marked(mark) == []
     tree.close()

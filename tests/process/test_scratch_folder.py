@@ -19,7 +19,7 @@ HOLDER = (
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -28,18 +28,18 @@ def make_old(folder: Path) -> None:
     os.utime(folder, (0, 0))
 
 
-def test_only_a_folder_of_ours_whose_process_is_gone_is_removed(temporary: Path):
-    environment = {**os.environ, "TMPDIR": str(temporary)}
+def test_only_a_folder_of_a_process_that_ended_is_removed(temporary_folder: Path):
+    environment = {**os.environ, "TMPDIR": str(temporary_folder)}
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
     ) as process:
         assert process.stdout
         left, own = Path(process.stdout.readline().strip()), ScratchFolder()
-        target = temporary / "precious"
+        target = temporary_folder / "precious"
         target.mkdir()
         (target / "file").touch()
-        (temporary / f"{PREFIX}link").symlink_to(target)
-        shared = temporary / f"{PREFIX}shared"
+        (temporary_folder / f"{PREFIX}link").symlink_to(target)
+        shared = temporary_folder / f"{PREFIX}shared"
         shared.mkdir()
         shared.chmod(0o755)
         for folder in (left.parent, own.path.parent, shared):
@@ -54,15 +54,15 @@ def test_only_a_folder_of_ours_whose_process_is_gone_is_removed(temporary: Path)
         assert not own.path.exists()
 
 
-def test_a_folder_that_was_just_made_stays(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_was_just_made_stays(temporary_folder: Path, monkeypatch: pytest.MonkeyPatch):
     young = Path(tempfile.mkdtemp(prefix=PREFIX))
     assert sweep() == []
     monkeypatch.setattr(scratch_folder, "YOUNG_S", -1.0)
     assert sweep() == [young]
 
 
-def test_unreadable_files_are_removed_and_the_targets_of_links_stay(temporary: Path):
-    folder, kept = ScratchFolder(), temporary / "kept"
+def test_unreadable_files_are_removed_and_the_targets_of_links_stay(temporary_folder: Path):
+    folder, kept = ScratchFolder(), temporary_folder / "kept"
     kept.mkdir()
     (kept / "file").touch()
     kept.chmod(0o500)
@@ -72,13 +72,13 @@ def test_unreadable_files_are_removed_and_the_targets_of_links_stay(temporary: P
     for path in (closed / "inner", closed):
         path.chmod(0)
     folder.remove()
-    assert sorted(temporary.iterdir()) == [kept]
+    assert sorted(temporary_folder.iterdir()) == [kept]
     assert ((kept / "file").exists(), kept.stat().st_mode & 0o777) == (True, 0o500)
 
 
-def test_the_folder_around_the_files_is_closed_for_others_whatever_its_program_does(temporary: Path):
+def test_the_outer_scratch_folder_is_closed_for_other_users(temporary_folder: Path):
     folder = ScratchFolder()
     folder.path.chmod(0o777)
-    assert folder.path.parent.parent == temporary
+    assert folder.path.parent.parent == temporary_folder
     assert folder.path.parent.stat().st_mode & 0o777 == 0o700
     folder.remove()

@@ -52,7 +52,7 @@ async def test_the_supervisor_has_no_variable_of_this_process(tmp_path: Path):
     assert names == {"PATH", "LC_ALL", ""}
 
 
-async def test_a_program_whose_supervisor_was_killed_is_ended_by_this_process(tmp_path: Path):
+async def test_a_program_whose_supervisor_was_killed_is_ended(tmp_path: Path):
     tree = await ProcessTree.start_supervised(["sleep", "1000"], mark=str(ULID()), cwd=tmp_path)
     programs = [OpenProcess(row.pid) for row in await tree.find_processes() if row.pid != tree.pid]
     os.kill(tree.pid, signal.SIGKILL)
@@ -65,7 +65,7 @@ async def test_a_program_whose_supervisor_was_killed_is_ended_by_this_process(tm
     tree.close()
 
 
-async def test_a_program_ends_with_the_thread_that_started_it(tmp_path: Path):
+async def test_a_program_ends_with_the_thread_that_started_the_supervisor(tmp_path: Path):
     children: list[SupervisedChild] = []
 
     async def start() -> None:

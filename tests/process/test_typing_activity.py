@@ -1,4 +1,4 @@
-"""When somebody typed last is known to every process of the user."""
+"""Tests that every process of the user knows the time of the last key."""
 
 import math
 import os
@@ -18,7 +18,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
 
 
-def test_nobody_has_typed():
+def test_without_a_record_the_last_key_was_infinitely_long_ago():
     assert typing_activity.seconds_since_typing() == math.inf
 
 
@@ -30,14 +30,16 @@ def test_a_key_is_known_to_other_processes():
 
 
 @pytest.mark.parametrize(("ago", "seconds"), [(3600, 3600), (-3600, math.inf)])
-def test_how_long_ago_it_was(ago: float, seconds: float):
+def test_the_time_since_the_last_key_is_read_from_the_file(ago: float, seconds: float):
     typing_activity.record_typing()
     at = time.time() - ago
     os.utime(paths.runtime_folder() / typing_activity.FILE_NAME, (at, at))
     assert typing_activity.seconds_since_typing() == pytest.approx(seconds, abs=600)
 
 
-def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_without_a_writable_folder_the_last_key_was_infinitely_long_ago(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     paths.runtime_folder().chmod(0o755)
     # the folder that is used instead cannot be made either
     (file := tmp_path / "file").touch()

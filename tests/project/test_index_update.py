@@ -87,7 +87,9 @@ async def test_an_index_of_no_file_is_finished(project: CommandProject, writer: 
     await update_index(project)
 
 
-async def test_nobody_waits_for_ever(project: CommandProject, writer: DatabaseWriter, monkeypatch: pytest.MonkeyPatch):
+async def test_an_update_does_not_wait_for_ever(
+    project: CommandProject, writer: DatabaseWriter, monkeypatch: pytest.MonkeyPatch
+):
     write_files(writer)
     monkeypatch.setattr(index_update, "FIRST_INDEX_WAIT_S", 0.0)
     monkeypatch.setattr(index_update, "LOCK_WAIT_S", 0.0)

@@ -20,7 +20,7 @@ from lsp_harness.cli.sessions.session_flags import SessionFlags
 from tests.acp.conftest import Editor as AcpEditor
 from tests.api.conftest import open_servers
 from tests.questions.misleading_calls import CALLS
-from tests.support.lsp import Editor, capabilities, leave_all
+from tests.support.lsp import Editor, leave_all, read_capabilities
 from tests.support.scripted_session import call_text, write_script
 
 TEXT = "def add(a, b):\n    return a + b\n"
@@ -28,7 +28,7 @@ PAGE_TESTS = Path(__file__).parents[1] / "api" / "page"
 REPLIES = [call_text(call.tool, **call.input) for call in CALLS.values()]
 
 
-def new_project(folder: Path) -> Path:
+def make_project(folder: Path) -> Path:
     """Return a new folder with a file."""
     root = folder / "work"
     root.mkdir(parents=True)
@@ -67,7 +67,7 @@ class ReadingPerson:
 
 def ask_in_terminal(folder: Path) -> list[str]:
     """Return the questions of `lsp-harness chat`."""
-    root, screen = new_project(folder), io.StringIO()
+    root, screen = make_project(folder), io.StringIO()
     person = ReadingPerson(screen, len(REPLIES))
     flags = SessionFlags(provider=write_script(folder, *REPLIES), cwd=str(root), permission_mode="ask")
     with redirect_stdout(screen):
@@ -77,7 +77,7 @@ def ask_in_terminal(folder: Path) -> list[str]:
 
 async def ask_over_lsp(folder: Path) -> list[str]:
     """Return the messages that an editor is asked to show."""
-    root = new_project(folder)
+    root = make_project(folder)
     script = write_script(folder, *REPLIES).removeprefix("scripted:")
     environment = {**os.environ, "LSP_HARNESS_ENGINE__SCRIPT": script, "LSP_HARNESS_INDEX__ENABLED": "false"}
     editor = await Editor.spawn("-m", "lsp_harness", "serve", env=environment, cwd=root)
@@ -85,7 +85,7 @@ async def ask_over_lsp(folder: Path) -> list[str]:
         folders = [{"uri": root.as_uri(), "name": "work"}]
         await editor.initialize(
             "plain",
-            capabilities=capabilities("plain"),
+            capabilities=read_capabilities("plain"),
             workspaceFolders=folders,
             initializationOptions={"trusted": True},
         )
@@ -103,7 +103,7 @@ async def ask_over_lsp(folder: Path) -> list[str]:
 
 async def ask_over_acp(folder: Path) -> list[str]:
     """Return the texts of the questions that an agent asks an editor, which are those of their calls, too."""
-    editor = AcpEditor(new_project(folder), Path(os.environ["LSP_HARNESS_HOME"]), choice="reject")
+    editor = AcpEditor(make_project(folder), Path(os.environ["LSP_HARNESS_HOME"]), choice="reject")
     editor.script(*REPLIES)
     async with editor.start() as agent:
         session = await agent.new_session(cwd=str(editor.root), mcp_servers=[])
@@ -149,7 +149,7 @@ def show_in_page(node: str, rows: Sequence[dict[str, Any]]) -> list[str]:
     )
 
 
-def without_places(texts: Iterable[str], *folders: Path) -> list[str]:
+def replace_places(texts: Iterable[str], *folders: Path) -> list[str]:
     """Return texts with the same name for the folders that each surface has of its own."""
     names = sorted((str(folder.resolve()) for folder in folders), key=len, reverse=True)
     shown: list[str] = []

@@ -16,7 +16,7 @@ Asked = dict[str, list[str]]
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[Asked]:
+def asked_questions() -> Iterator[Asked]:
     """The questions of all surfaces, each in the order of the calls."""
     # the path of a socket has at most 107 characters
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="lh-") as name:
@@ -39,8 +39,8 @@ def asked() -> Iterator[Asked]:
                     found = [row["text"] for row in rows]
                     if not find_node_problem():
                         shown = asking_doors.show_in_page("node", rows)
-                        texts["inspector"] = asking_doors.without_places(shown, folder, home)
-            texts[door] = asking_doors.without_places(found, folder, home)
+                        texts["inspector"] = asking_doors.replace_places(shown, folder, home)
+            texts[door] = asking_doors.replace_places(found, folder, home)
         yield texts
 
 
@@ -55,19 +55,19 @@ def find_fault(text: str, name: str, terminal: str) -> str:
 
 
 @pytest.mark.timeout(300)
-def test_each_question_shows_what_would_happen_in_each_surface(asked: Asked):
-    missing = {door for door in DOORS if door not in asked}
+def test_each_question_shows_what_would_happen_in_each_surface(asked_questions: Asked):
+    missing = {door for door in DOORS if door not in asked_questions}
     assert missing <= ({"inspector"} if find_node_problem() else set())
-    assert {door: len(texts) for door, texts in asked.items()} == dict.fromkeys(asked, len(CALLS))
+    assert {door: len(texts) for door, texts in asked_questions.items()} == dict.fromkeys(asked_questions, len(CALLS))
     assert len(CALLS) == 40
     faults = [
         f"{door}, {fault}"
-        for door, texts in asked.items()
-        for text, name, terminal in zip(texts, CALLS, asked["terminal"], strict=True)
+        for door, texts in asked_questions.items()
+        for text, name, terminal in zip(texts, CALLS, asked_questions["terminal"], strict=True)
         if (fault := find_fault(text, name, terminal))
     ]
     assert faults == []
 
 
-def test_an_escape_stands_for_exactly_one_text():
+def test_each_escape_means_exactly_one_text():
     assert take_back(r"a\u001bb\u0020{3}c\u005cu001b\U000e0041") == "a\x1bb   c\\u001b\U000e0041"

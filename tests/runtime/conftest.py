@@ -133,7 +133,7 @@ async def make_bench(tmp_path: Path) -> AsyncIterator[Callable[..., AgentBench]]
     for bench in benches:
         await bench.pool.aclose()
         ids = {agent.id for agent in bench.pool.list()}
-        assert [process for process in psutil.process_iter() if _agent_of(process) in ids] == []
+        assert [process for process in psutil.process_iter() if _find_agent_of(process) in ids] == []
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def bench(make_bench: Callable[..., AgentBench]) -> AgentBench:
     return make_bench()
 
 
-def _agent_of(process: psutil.Process) -> str:
+def _find_agent_of(process: psutil.Process) -> str:
     try:
         return process.environ().get("LSP_HARNESS_AGENT_ID", "")
     except psutil.Error:

@@ -50,7 +50,7 @@ ESCAPES = {
 
 
 class KeyReader:
-    """The keys that are typed into the terminal.
+    """A reader of the keys that are typed into the terminal.
 
     Attributes:
         knows_reports: Whether the terminal has answered the query about reports of states.

@@ -22,7 +22,7 @@ from lsp_harness.runtime.agent_state import ENDED
 from tests.runtime.conftest import AgentBench
 
 
-async def test_a_message_takes_an_agent_through_all_statuses(bench: AgentBench):
+async def test_an_agent_has_all_statuses_during_a_message(bench: AgentBench):
     agent = await bench.start("echo")
     reply = await agent.send("hello there")
     assert (reply.response, reply.submitted, reply.queued) == ("hello there", True, False)
@@ -33,7 +33,7 @@ async def test_a_message_takes_an_agent_through_all_statuses(bench: AgentBench):
     assert names == ["agent_started", "agent_ready", "submitted", "message", "agent_stopped"]
 
 
-async def test_an_agent_is_readable_after_its_end(bench: AgentBench):
+async def test_an_agent_can_be_read_after_its_end(bench: AgentBench):
     agent = await bench.start("echo")
     await agent.send("remember me")
     await agent.stop()
@@ -75,7 +75,7 @@ async def test_the_shell_is_busy_as_long_as_its_command_runs(bench: AgentBench):
     await bench.wait(agent, lambda state: state.status == "ready")
 
 
-async def test_an_end_by_itself_is_seen(bench: AgentBench):
+async def test_an_agent_that_ends_by_itself_is_stopped(bench: AgentBench):
     agent = await bench.start()
     with pytest.raises(AgentNotReady, match="ended"):
         await agent.send("/exit 3")
@@ -95,7 +95,7 @@ async def test_a_program_that_ends_at_once_is_an_error(bench: AgentBench):
     assert agent.state.status == "error"
 
 
-async def test_a_program_that_is_missing_and_one_that_is_none(make_bench: Callable[..., AgentBench], tmp_path: Path):
+async def test_a_missing_or_broken_program_is_an_error(make_bench: Callable[..., AgentBench], tmp_path: Path):
     broken = tmp_path / "broken"
     broken.write_bytes(b"\x7fELF nothing")
     broken.chmod(0o755)
@@ -108,7 +108,7 @@ async def test_a_program_that_is_missing_and_one_that_is_none(make_bench: Callab
     assert [agent.state.status for agent in bench.pool.list()] == ["error", "error"]
 
 
-async def test_agents_that_ended_do_not_count(make_bench: Callable[..., AgentBench]):
+async def test_agents_that_ended_do_not_count_against_the_limit(make_bench: Callable[..., AgentBench]):
     bench = make_bench(max_agents=1)
     first = await bench.start("echo")
     with pytest.raises(TooManyAgents):
@@ -124,7 +124,7 @@ async def test_an_idle_agent_is_stopped(bench: AgentBench):
     assert "idle" in event.data["reason"]
 
 
-async def test_an_agent_that_ignores_everything_is_killed(bench: AgentBench):
+async def test_an_agent_that_ignores_sigterm_is_killed(bench: AgentBench):
     agent = await bench.start("fake", "--ignore-term")
     agent.press(b"/hang\r")
     await bench.wait(agent, lambda state: state.status == "busy")

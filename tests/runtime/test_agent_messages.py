@@ -23,7 +23,7 @@ from tests.runtime.conftest import FAKE_CLI, AgentBench
 
 
 @pytest.mark.parametrize("reports", ["always", "asked", "never"])
-async def test_the_answer_is_what_the_agent_printed(bench: AgentBench, reports: str):
+async def test_the_answer_is_the_text_that_the_agent_printed(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports)
     for text in ("hello", "hello", "a longer message " * 10):
         reply = await agent.send(text)
@@ -81,7 +81,7 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     assert "You said: again" in (await agent.send("again")).response
 
 
-async def test_a_message_has_no_keys(bench: AgentBench):
+async def test_a_message_with_control_keys_is_refused(bench: AgentBench):
     agent = await bench.start("echo")
     reply = await agent.send("a\x1b[201~\x03\x04b\r\nc")
     assert reply.response == "a[201~b\nc"
@@ -90,7 +90,7 @@ async def test_a_message_has_no_keys(bench: AgentBench):
             await agent.send(text)
 
 
-async def test_a_busy_agent_takes_no_message(bench: AgentBench):
+async def test_a_busy_agent_refuses_a_message(bench: AgentBench):
     agent = await bench.start()
     first = asyncio.ensure_future(agent.send("/until told"))
     await bench.wait(agent, lambda state: state.status == "busy")
@@ -167,13 +167,13 @@ async def test_enter_is_not_pressed_for_ever(bench: AgentBench):
     assert (reply.sent, reply.submitted, reply.response) == (True, False, "")
 
 
-async def test_an_agent_without_an_echo_gets_its_message_too(bench: AgentBench):
+async def test_an_agent_without_an_echo_gets_its_message(bench: AgentBench):
     agent = await bench.start("fake", "--no-echo")
     assert (await agent.send("hello")).response == "● You said: hello"
 
 
 @pytest.mark.parametrize("reports", ["always", "never"])
-async def test_nothing_is_typed_into_a_dialog(bench: AgentBench, reports: str):
+async def test_no_text_is_typed_into_a_dialog(bench: AgentBench, reports: str):
     agent = await bench.start("fake", "--reports", reports, "--stuck")
     agent.press(b"/theme\r")
     await bench.wait(agent, lambda state: state.status == "blocked")
@@ -183,7 +183,7 @@ async def test_nothing_is_typed_into_a_dialog(bench: AgentBench, reports: str):
     assert "hello" not in "\n".join(agent.read_lines(50))
 
 
-async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
+async def test_an_agent_that_needs_a_login_refuses_a_message(bench: AgentBench):
     agent = await bench.spawn("fake", "--login", "--reports", "always")
     await bench.wait(agent, lambda state: state.status == "authenticating")
     with pytest.raises(AuthRequired):
@@ -193,7 +193,7 @@ async def test_an_agent_that_wants_a_login_takes_no_message(bench: AgentBench):
     assert (await agent.send("hello")).response == "● You said: hello"
 
 
-async def test_an_agent_that_is_stopped_ends_its_messages(bench: AgentBench):
+async def test_stopping_an_agent_ends_its_messages(bench: AgentBench):
     agent = await bench.start()
     sending = [asyncio.ensure_future(agent.send("/slow 3600")), asyncio.ensure_future(agent.send("more", queue=True))]
     await bench.wait(agent, lambda state: state.status == "busy")

@@ -31,7 +31,7 @@ async def test_the_gate_decides_about_a_permission(bench: AgentBench, reports: s
 
 
 @pytest.mark.parametrize("allows", [True, False])
-async def test_the_gate_decides_about_trust_whatever_the_default_is(bench: AgentBench, allows: bool):
+async def test_the_gate_decides_about_trust_instead_of_the_default(bench: AgentBench, allows: bool):
     bench.gate.allows = allows
     agent = await bench.spawn("fake", "--trust", "--reports", "never")
     if allows:
@@ -76,7 +76,7 @@ async def test_a_question_is_answered_by_a_person(bench: AgentBench):
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-async def test_a_login_has_its_whole_address(bench: AgentBench, columns: int):
+async def test_a_login_event_has_the_complete_address(bench: AgentBench, columns: int):
     agent = await bench.spawn("fake", "--login", "--reports", "always", columns=columns)
     event = await bench.wait_for_event("login_required", agent)
     assert event.data["loginUrl"].startswith("https://login.example.com/")
@@ -85,7 +85,7 @@ async def test_a_login_has_its_whole_address(bench: AgentBench, columns: int):
     assert "agent_ready" not in bench.events(agent)
 
 
-async def test_a_dialog_that_nobody_knows_blocks(bench: AgentBench):
+async def test_an_unknown_dialog_blocks_the_agent(bench: AgentBench):
     agent = await bench.start("fake", "--reports", "always")
     agent.press(b"/theme\r")
     event = await bench.wait_for_event("blocking_prompt", agent)
@@ -124,7 +124,7 @@ async def test_a_gate_that_fails_denies(bench: AgentBench):
     assert (await agent.send("/permit write made.txt")).response == "● write was denied"
 
 
-async def test_each_of_the_seven_events_comes_from_a_real_program(bench: AgentBench):
+async def test_each_of_the_seven_events_is_sent_by_a_real_program(bench: AgentBench):
     agent = await bench.start("fake", "--reports", "always")
     await agent.send("hello")
     agent.press(b"/question Which colour?\r")

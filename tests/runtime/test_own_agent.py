@@ -34,7 +34,7 @@ async def test_a_session_answers_and_asks_the_gate(bench: AgentBench, monkeypatc
 
 
 @pytest.mark.parametrize("argument", ["--permission-mode=trust", "--mcp-config=x", "--driver", "--no-ask-permissions"])
-async def test_a_client_cannot_change_who_is_asked(bench: AgentBench, argument: str):
+async def test_a_client_cannot_change_the_permission_options_of_an_agent(bench: AgentBench, argument: str):
     with pytest.raises(InvalidSpec):
         await bench.spawn("lsp-harness", argument)
 

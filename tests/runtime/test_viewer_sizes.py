@@ -19,7 +19,7 @@ class SizedFake:
             self.viewer_sizes.announce()
 
 
-async def test_the_viewer_who_typed_last_decides():
+async def test_the_viewer_who_typed_last_decides_the_size():
     terminal = SizedFake()
     first, second = terminal.viewer_sizes.join(), terminal.viewer_sizes.join()
     first.request(100, 30)
@@ -37,7 +37,7 @@ async def test_the_viewer_who_typed_last_decides():
     assert terminal.size == (80, 24)
 
 
-async def test_a_viewer_without_a_size_decides_nothing():
+async def test_a_viewer_without_a_size_does_not_change_the_size():
     terminal = SizedFake()
     reader = terminal.viewer_sizes.join()
     reader.note_typing()

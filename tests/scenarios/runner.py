@@ -30,7 +30,7 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import STATUS_MARKS
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import Script, checked, settings
+from tests.harness.tools import Script, make_settings, read_checked_log
 from tests.support import markup
 from tests.support.verification import wait_until_verified
 
@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A file of parts; the first has no name and is for people."""
+    """A scenario, which is a file of parts; the first part has no name and describes the scenario."""
 
     parts: tuple[Part, ...]
 
@@ -69,18 +69,18 @@ class Scenario:
 async def play(scenario: Scenario, folder: Path) -> Scenario:
     """Play a scenario, and return it with the real results."""
     tables = tomllib.loads("".join(scenario.texts("settings")))
-    config = settings(Config(), **tables)
+    config = make_settings(Config(), **tables)
     engine = Script(*[text.removesuffix("\n") for text in scenario.texts("engine")])
     harness = Harness(config, lambda config: engine, Workspace([folder]))
-    player = Player(harness, folder)
+    player = ScenarioPlayer(harness, folder)
     done = [Part(part.name, await player.do(part)) for part in scenario.parts]
     await harness.aclose()
     await engine.aclose()
     return Scenario(tuple(done))
 
 
-class Player:
-    """Does one part after the other, on the file that has a cursor or a diagnostic."""
+class ScenarioPlayer:
+    """A player that executes one part after the other, on the file that has a cursor or a diagnostic."""
 
     def __init__(self, harness: Harness, folder: Path) -> None:
         self.harness = harness
@@ -105,7 +105,9 @@ class Player:
             case "@fix":
                 return await self._fix()
             case "@events":
-                return "".join(format_event(event) + "\n" for event in checked(self.harness.services.session.log.path))
+                return "".join(
+                    format_event(event) + "\n" for event in read_checked_log(self.harness.services.session.log.path)
+                )
             case name if name.endswith(".toml"):
                 (self.folder / name).write_text(part.text)
                 return part.text

@@ -23,7 +23,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
+def write_fake_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProgram:
     """Return a function that makes a program the `lsp-harness` of this test."""
     folder = tmp_path / "program"
     folder.mkdir()

@@ -21,8 +21,8 @@ def test_the_library_of_the_tools_has_an_upper_bound():
     assert "mcp>=2,<3" in project["optional-dependencies"]["mcp"]
 
 
-async def test_a_child_that_ends_in_a_turn_ends_the_iterator(fake: FakeProgram):
-    fake("""
+async def test_a_child_that_ends_in_a_turn_ends_the_iterator(write_fake_program: FakeProgram):
+    write_fake_program("""
         def die(frame, number):
             start(frame, number)
             say(frame, number, "half")
@@ -41,8 +41,8 @@ async def test_a_child_that_ends_in_a_turn_ends_the_iterator(fake: FakeProgram):
             await client.send("again")
 
 
-async def test_a_child_that_ends_after_ready_ends_the_iterator(fake: FakeProgram):
-    fake("""
+async def test_a_child_that_ends_after_ready_ends_the_iterator(write_fake_program: FakeProgram):
+    write_fake_program("""
         ready()
         sys.stderr.write("out of memory\\n")
         sys.exit(7)
@@ -55,8 +55,8 @@ async def test_a_child_that_ends_after_ready_ends_the_iterator(fake: FakeProgram
     assert (failure.value.exit_code, failure.value.stderr) == (7, "out of memory\n")
 
 
-async def test_every_iterator_ends_with_turn_stop(fake: FakeProgram):
-    fake("""
+async def test_every_iterator_ends_with_turn_stop(write_fake_program: FakeProgram):
+    write_fake_program("""
         def with_agent(frame, number):
             start(frame, number)
             put("turn_complete", id=frame["id"], turn=number, reason="completed", agent="search", text="found")
@@ -93,8 +93,8 @@ INTERRUPTIBLE = """
 """
 
 
-async def test_an_abandoned_iterator_does_not_block_the_next_prompt(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_an_abandoned_iterator_does_not_block_the_next_prompt(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         pid = client.pid
         async for _ in await client.send("long"):
@@ -103,8 +103,8 @@ async def test_an_abandoned_iterator_does_not_block_the_next_prompt(fake: FakePr
         assert (stop.reason, stop.turn_number, client.pid) == ("completed", 1, pid)
 
 
-async def test_a_cancelled_reader_does_not_block_the_next_prompt(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_a_cancelled_reader_does_not_block_the_next_prompt(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         turn = await client.send("long")
         reading = asyncio.create_task(turn.result())
@@ -117,8 +117,8 @@ async def test_a_cancelled_reader_does_not_block_the_next_prompt(fake: FakeProgr
         assert turn.stop.reason == "interrupted"
 
 
-async def test_break_and_aclose_end_at_once(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_break_and_aclose_end_at_once(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     began = time.monotonic()
     events = query("long")
     async for event in events:
@@ -128,8 +128,8 @@ async def test_break_and_aclose_end_at_once(fake: FakeProgram):
     assert time.monotonic() - began < 4
 
 
-async def test_a_turn_that_is_closed_ends_at_once_and_the_session_goes_on(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_closing_a_turn_ends_only_this_turn(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         turn = await client.send("long")
         await anext(turn)
@@ -138,8 +138,8 @@ async def test_a_turn_that_is_closed_ends_at_once_and_the_session_goes_on(fake: 
         assert (await (await client.send("short")).result()).turn_number == 1
 
 
-async def test_a_line_of_a_megabyte_arrives(fake: FakeProgram):
-    fake("""
+async def test_a_line_of_a_megabyte_arrives(write_fake_program: FakeProgram):
+    write_fake_program("""
         def big(frame, number):
             start(frame, number)
             put("tool_end", id=frame["id"], turn=number, tool="bash", call_id="1", output="é" * 2**20)
@@ -152,9 +152,9 @@ async def test_a_line_of_a_megabyte_arrives(fake: FakeProgram):
 
 
 @pytest.mark.parametrize("place", ["before ready", "in a turn"])
-async def test_much_output_on_stderr_stops_nobody(fake: FakeProgram, place: str):
+async def test_much_output_on_stderr_does_not_block(write_fake_program: FakeProgram, place: str):
     write = 'sys.stderr.write("x" * 300_000); sys.stderr.flush()'
-    fake(f"""
+    write_fake_program(f"""
         def loud(frame, number):
             {write if place == "in a turn" else "pass"}
             answer(frame, number)
@@ -166,8 +166,8 @@ async def test_much_output_on_stderr_stops_nobody(fake: FakeProgram, place: str)
         assert isinstance([event async for event in query("hi")][-1], TurnStop)
 
 
-async def test_a_child_whose_pipe_another_process_holds_ends_the_iterator(fake: FakeProgram):
-    fake("""
+async def test_a_dead_child_whose_pipe_stays_open_ends_the_iterator(write_fake_program: FakeProgram):
+    write_fake_program("""
         def die(frame, number):
             # the process leaves the session, with the pipes
             child = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
@@ -191,8 +191,8 @@ def echo(text: str) -> str:
     return text
 
 
-async def test_tools_and_a_callback_do_not_change_the_working_folder(fake: FakeProgram, tmp_path: Path):
-    fake("""
+async def test_tools_and_a_callback_do_not_change_the_working_folder(write_fake_program: FakeProgram, tmp_path: Path):
+    write_fake_program("""
         def where(frame, number):
             start(frame, number)
             stop(frame, number, text=json.dumps([os.getcwd(), option("cwd"), os.listdir()]))
@@ -207,8 +207,8 @@ async def test_tools_and_a_callback_do_not_change_the_working_folder(fake: FakeP
     assert os.listdir(project) == []
 
 
-async def test_the_mcp_servers_and_hooks_of_the_user_stay(fake: FakeProgram, tmp_path: Path):
-    fake("""
+async def test_the_mcp_servers_and_hooks_of_the_user_stay(write_fake_program: FakeProgram, tmp_path: Path):
+    write_fake_program("""
         def settings(frame, number):
             start(frame, number)
             servers = json.load(open(option("mcp-config")))["mcpServers"]
@@ -228,8 +228,8 @@ async def test_the_mcp_servers_and_hooks_of_the_user_stay(fake: FakeProgram, tmp
 
 
 @pytest.mark.parametrize("mode", ["ask", "trust", "deny", "acceptEdits", "plan", "auto", "bypassPermissions"])
-async def test_the_callback_is_asked_in_every_mode(fake: FakeProgram, mode: str):
-    fake("""
+async def test_the_callback_is_asked_in_every_mode(write_fake_program: FakeProgram, mode: str):
+    write_fake_program("""
         def check(frame, number):
             start(frame, number)
             assert option("ask-permissions") is True

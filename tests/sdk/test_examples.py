@@ -41,8 +41,8 @@ PROGRAM = """
         ("permissions", ["[deny bash by callback: bash is not allowed in this example]"]),
     ],
 )
-def test_an_example_runs(name: str, lines: list[str], fake: FakeProgram, tmp_path: Path):
-    fake(PROGRAM)
+def test_an_example_runs(name: str, lines: list[str], write_fake_program: FakeProgram, tmp_path: Path):
+    write_fake_program(PROGRAM)
     argv = [sys.executable, ROOT / "examples" / f"{name}.py"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
@@ -51,6 +51,6 @@ def test_an_example_runs(name: str, lines: list[str], fake: FakeProgram, tmp_pat
         assert line in ran.stdout
 
 
-def test_each_example_is_tested():
+def test_each_example_has_a_test():
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == {"quickstart", "multi_turn", "tools", "permissions"}

@@ -26,8 +26,8 @@ from tests.sdk.conftest import FakeProgram
 LIMIT_S = 20.0
 
 
-async def test_query_yields_the_session_first_and_the_stop_last(fake: FakeProgram):
-    fake()
+async def test_query_yields_the_session_first_and_the_stop_last(write_fake_program: FakeProgram):
+    write_fake_program()
     events = [event async for event in query("hi")]
     assert isinstance(events[0], SessionStart)
     assert (events[0].session_id, events[0].model, events[0].permission_mode) == ("01TESTSESSION", "tiny", "trust")
@@ -37,9 +37,9 @@ async def test_query_yields_the_session_first_and_the_stop_last(fake: FakeProgra
     assert {event.prompt_id for event in events[1:]} == {events[-1].prompt_id}
 
 
-async def test_events_arrive_while_the_turn_runs(fake: FakeProgram):
+async def test_events_arrive_while_the_turn_runs(write_fake_program: FakeProgram):
     # the fake continues only after the client has reacted to the first piece
-    fake("""
+    write_fake_program("""
         def in_two(frame, number):
             start(frame, number)
             say(frame, number, "one")
@@ -60,8 +60,8 @@ async def test_events_arrive_while_the_turn_runs(fake: FakeProgram):
         assert texts == ["one", "two"]
 
 
-async def test_the_process_stays_the_same_over_prompts(fake: FakeProgram):
-    fake("""
+async def test_the_process_stays_the_same_over_prompts(write_fake_program: FakeProgram):
+    write_fake_program("""
         seen = []
         def remember(frame, number):
             seen.append(frame["prompt"])
@@ -78,8 +78,8 @@ async def test_the_process_stays_the_same_over_prompts(fake: FakeProgram):
     assert stop.text == f"{pid} first second"
 
 
-async def test_concurrent_prompts_are_answered_in_order(fake: FakeProgram):
-    fake()
+async def test_concurrent_prompts_are_answered_in_order(write_fake_program: FakeProgram):
+    write_fake_program()
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         feed = client.events()
 
@@ -91,8 +91,8 @@ async def test_concurrent_prompts_are_answered_in_order(fake: FakeProgram):
     assert marks == ["TurnStart", "TurnStop"] * 3
 
 
-async def test_a_turn_that_nobody_reads_does_not_block_the_next(fake: FakeProgram):
-    fake()
+async def test_an_unread_turn_does_not_block_the_next_turn(write_fake_program: FakeProgram):
+    write_fake_program()
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         first = await client.send("first")
         second = await client.send("second")
@@ -102,8 +102,8 @@ async def test_a_turn_that_nobody_reads_does_not_block_the_next(fake: FakeProgra
         assert first.prompt_id != second.prompt_id
 
 
-async def test_a_prompt_whose_task_is_cancelled_in_the_queue_is_not_sent(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_a_prompt_whose_task_is_cancelled_in_the_queue_is_not_sent(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         first = await client.send("long")
         waiting = asyncio.create_task(client.send("never"))
@@ -134,8 +134,8 @@ INTERRUPTIBLE = """
 """
 
 
-async def test_an_interrupted_turn_keeps_the_session(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_an_interrupted_turn_keeps_the_session(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         await client.interrupt()
         pid = client.pid
@@ -149,8 +149,8 @@ async def test_an_interrupted_turn_keeps_the_session(fake: FakeProgram):
         assert client.pid == pid
 
 
-async def test_an_interrupt_that_comes_too_late_is_no_error(fake: FakeProgram):
-    fake("""
+async def test_a_late_interrupt_is_no_error(write_fake_program: FakeProgram):
+    write_fake_program("""
         def refuse(frame):
             respond(frame, ok=False, error={"code": "no_turn", "message": "no turn runs"})
         ready()
@@ -163,8 +163,10 @@ async def test_an_interrupt_that_comes_too_late_is_no_error(fake: FakeProgram):
             await client.steer("left")
 
 
-async def test_a_command_without_an_answer_is_an_error(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
-    fake("""
+async def test_a_command_without_an_answer_is_an_error(
+    write_fake_program: FakeProgram, monkeypatch: pytest.MonkeyPatch
+):
+    write_fake_program("""
         ready()
         serve(on_command=lambda frame: None)
     """)
@@ -175,8 +177,8 @@ async def test_a_command_without_an_answer_is_an_error(fake: FakeProgram, monkey
         assert failure.value.code == "timeout"
 
 
-async def test_a_prompt_is_a_text(fake: FakeProgram):
-    fake()
+async def test_a_prompt_is_a_text(write_fake_program: FakeProgram):
+    write_fake_program()
     async with HarnessClient() as client:
         with pytest.raises(HarnessError, match="must be a text"):
             await client.send(5)  # type: ignore[arg-type]
@@ -186,8 +188,8 @@ async def test_a_prompt_is_a_text(fake: FakeProgram):
             await turn.result()
 
 
-async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProgram):
-    fake("""
+async def test_commands_reach_the_session_and_refusals_are_errors(write_fake_program: FakeProgram):
+    write_fake_program("""
         log = []
         def note(frame):
             log.append({key: value for key, value in frame.items() if key != "request_id"})
@@ -221,8 +223,8 @@ async def test_commands_reach_the_session_and_refusals_are_errors(fake: FakeProg
         ]
 
 
-async def test_a_program_without_callback_can_answer_a_request(fake: FakeProgram):
-    fake("""
+async def test_a_program_without_callback_can_answer_a_request(write_fake_program: FakeProgram):
+    write_fake_program("""
         def ask(frame, number):
             start(frame, number)
             put("permission_request", id=frame["id"], turn=number, request_id="q", tool="edit", input={"path": "a"})
@@ -244,8 +246,8 @@ async def test_a_program_without_callback_can_answer_a_request(fake: FakeProgram
     assert turn.stop.text == f'{{"command": "permission", {expected}}}'
 
 
-async def test_events_of_no_prompt_reach_the_feed(fake: FakeProgram):
-    fake("""
+async def test_events_of_no_prompt_reach_the_feed(write_fake_program: FakeProgram):
+    write_fake_program("""
         def with_task(frame, number):
             start(frame, number)
             put("task", status="started", task_id="t", kind="tests", turn=number)
@@ -274,8 +276,8 @@ async def test_events_of_no_prompt_reach_the_feed(fake: FakeProgram):
         assert received[-1] == UnknownEvent(raw={"line": "a library prints this"})
 
 
-async def test_close_is_idempotent_and_ends_iterators(fake: FakeProgram):
-    fake(INTERRUPTIBLE)
+async def test_close_is_idempotent_and_ends_iterators(write_fake_program: FakeProgram):
+    write_fake_program(INTERRUPTIBLE)
     client = HarnessClient()
     async with asyncio.timeout(LIMIT_S), client:
         feed = client.events()
@@ -293,7 +295,7 @@ async def test_close_is_idempotent_and_ends_iterators(fake: FakeProgram):
         await client.__aenter__()
 
 
-async def test_a_client_is_used_within_its_block():
+async def test_a_client_can_be_used_only_inside_of_its_block():
     client = HarnessClient()
     with pytest.raises(HarnessError, match="use `async with`"):
         await client.send("hi")
@@ -322,8 +324,10 @@ async def test_a_client_is_used_within_its_block():
         ),
     ],
 )
-async def test_a_session_that_cannot_begin_is_an_error(fake: FakeProgram, body: str, code: str, message: str):
-    fake(body)
+async def test_a_session_that_cannot_begin_is_an_error(
+    write_fake_program: FakeProgram, body: str, code: str, message: str
+):
+    write_fake_program(body)
     with pytest.raises(HarnessError, match=message) as failure:
         async with asyncio.timeout(LIMIT_S), HarnessClient():
             pass
@@ -331,15 +335,15 @@ async def test_a_session_that_cannot_begin_is_an_error(fake: FakeProgram, body: 
     assert isinstance(failure.value, errors.HarnessError)
 
 
-async def test_a_session_has_a_time_to_begin(fake: FakeProgram):
-    fake("get()")
+async def test_a_session_has_a_time_to_begin(write_fake_program: FakeProgram):
+    write_fake_program("get()")
     with pytest.raises(HarnessError, match=r"not ready within 0\.05 s"):
         async with HarnessClient(start_timeout=0.05):
             pass
 
 
-async def test_the_exit_status_is_an_attribute(fake: FakeProgram):
-    fake("sys.stderr.write('a\\nb\\n'); sys.exit(7)")
+async def test_the_exit_status_is_an_attribute(write_fake_program: FakeProgram):
+    write_fake_program("sys.stderr.write('a\\nb\\n'); sys.exit(7)")
     with pytest.raises(HarnessError) as failure:
         await anext(query("hi"))
     assert (failure.value.exit_code, failure.value.stderr) == (7, "a\nb\n")
@@ -354,8 +358,8 @@ async def test_a_program_that_cannot_run_is_an_error(tmp_path: Path, monkeypatch
     assert failure.value.code == "start_failed"
 
 
-async def test_the_environment_is_merged(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
-    fake("""
+async def test_the_environment_is_merged(write_fake_program: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    write_fake_program("""
         def show(frame, number):
             start(frame, number)
             stop(frame, number, text=os.environ["OURS"] + os.environ["THEIRS"])
@@ -368,8 +372,8 @@ async def test_the_environment_is_merged(fake: FakeProgram, monkeypatch: pytest.
     assert "THEIRS" not in os.environ
 
 
-async def test_a_schema_travels_with_the_prompt(fake: FakeProgram):
-    fake("""
+async def test_a_schema_is_sent_with_the_prompt(write_fake_program: FakeProgram):
+    write_fake_program("""
         def structured(frame, number):
             start(frame, number)
             stop(frame, number, structured_output={"schema": frame.get("json_schema")})
@@ -388,8 +392,10 @@ async def test_a_schema_travels_with_the_prompt(fake: FakeProgram):
         assert (await (await client.send("after")).result()).reason == "completed"
 
 
-async def test_a_line_that_is_too_long_ends_the_session(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
-    fake("""
+async def test_a_line_that_is_too_long_ends_the_session(
+    write_fake_program: FakeProgram, monkeypatch: pytest.MonkeyPatch
+):
+    write_fake_program("""
         ready()
         get()
         sys.stdout.write("x" * 300_000)
@@ -404,8 +410,8 @@ async def test_a_line_that_is_too_long_ends_the_session(fake: FakeProgram, monke
         assert failure.value.code == "line_too_long"
 
 
-async def test_many_frames_do_not_stall_the_program(fake: FakeProgram):
-    fake("""
+async def test_many_frames_do_not_stall_the_program(write_fake_program: FakeProgram):
+    write_fake_program("""
         def many(frame, number):
             start(frame, number)
             line = json.dumps({"type": "text", "id": frame["id"], "content": "word"}) + "\\n"
@@ -430,8 +436,8 @@ async def test_many_frames_do_not_stall_the_program(fake: FakeProgram):
         assert ticks > 100
 
 
-async def test_a_bug_in_the_reader_ends_the_turn(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
-    fake()
+async def test_a_bug_in_the_reader_ends_the_turn(write_fake_program: FakeProgram, monkeypatch: pytest.MonkeyPatch):
+    write_fake_program()
     async with asyncio.timeout(LIMIT_S), HarnessClient() as client:
         monkeypatch.setattr("lsp_harness.sdk.frame_router.parse_event", lambda frame: 1 / 0)
         with pytest.raises(HarnessError, match="cannot be read: ZeroDivisionError") as failure:
@@ -439,8 +445,10 @@ async def test_a_bug_in_the_reader_ends_the_turn(fake: FakeProgram, monkeypatch:
         assert failure.value.code == "protocol"
 
 
-async def test_a_session_that_does_not_stop_a_turn_is_ended(fake: FakeProgram, monkeypatch: pytest.MonkeyPatch):
-    fake("""
+async def test_a_session_that_does_not_stop_a_turn_is_ended(
+    write_fake_program: FakeProgram, monkeypatch: pytest.MonkeyPatch
+):
+    write_fake_program("""
         def deaf(frame, number):
             start(frame, number)
             while get():

@@ -26,7 +26,7 @@ def test_query_client_and_dataclass_have_the_same_options():
         assert function.__annotations__["options"].__args__ == (HarnessKeywords,)
 
 
-def test_none_is_left_out_of_the_keywords():
+def test_an_option_that_is_none_is_no_keyword():
     assert HarnessOptions().to_kwargs() == {
         "permission_mode": "trust",
         "max_turns": 20,
@@ -96,7 +96,7 @@ async def test_a_working_folder_that_does_not_exist_is_an_error(tmp_path: Path):
         ({"driver": "code"}, ["--driver=code"]),
     ],
 )
-def test_each_option_becomes_an_argument(values: dict[str, Any], arguments: list[str], tmp_path: Path):
+def test_each_option_becomes_an_argument_of_the_session(values: dict[str, Any], arguments: list[str], tmp_path: Path):
     options = HarnessOptions(**{"permission_mode": None, "max_turns": None, **values, "cwd": tmp_path})
     made = session_arguments(session_options(options, None))
     assert sorted(made) == sorted([*arguments, f"--cwd={tmp_path}"])

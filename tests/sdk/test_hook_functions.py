@@ -21,7 +21,9 @@ READ = call_text("read", path="a.txt")
 Facts = Mapping[str, Any]
 
 
-async def ends_of(project: Path, hooks: Any, provider: str, **options: Any) -> tuple[list[ToolEnd], list[HookDecision]]:
+async def run_and_read_ends(
+    project: Path, hooks: Any, provider: str, **options: Any
+) -> tuple[list[ToolEnd], list[HookDecision]]:
     """Return the results of the tools of a prompt, and the decisions of hooks about it."""
     async with asyncio.timeout(LIMIT_S):
         events = [event async for event in query("go", cwd=project, provider=provider, hooks=hooks, **options)]
@@ -78,7 +80,7 @@ async def test_a_function_denies_and_another_one_changes_the_input(
         **{name: [lambda facts, name=name: heard.append(name)] for name in ("sessionStart", "postToolUse", "turnStop")},
         "sessionEnd": [lambda facts: heard.append("sessionEnd")],
     }
-    ends, decisions = await ends_of(project, hooks, provider, **options)
+    ends, decisions = await run_and_read_ends(project, hooks, provider, **options)
     assert [end.error for end in ends] == [False, True]
     assert "the text of b" in ends[0].output
     assert "b is better" in ends[0].output
@@ -88,27 +90,27 @@ async def test_a_function_denies_and_another_one_changes_the_input(
     assert heard == ["sessionStart", "postToolUse", "turnStop", "sessionEnd"]
 
 
-def raising(facts: Facts) -> None:
+def raise_error(facts: Facts) -> None:
     raise ValueError("broken")
 
 
-async def sleeping(facts: Facts) -> None:
+async def wait_for_ever(facts: Facts) -> None:
     await asyncio.Event().wait()
 
 
-def five(facts: Facts) -> int:
+def return_five(facts: Facts) -> int:
     return 5
 
 
-def unsendable(facts: Facts) -> object:
+def return_unsendable(facts: Facts) -> object:
     return {"decision": object()}
 
 
 FAILURES: Mapping[Callable[[Facts], Any], str] = {
-    raising: "the hook raising failed: it failed: ValueError: broken",
-    sleeping: "within 0.2 s",
-    five: "the hook five failed: its answer is a int and no object",
-    unsendable: "it returned something that is not JSON",
+    raise_error: "the hook raising failed: it failed: ValueError: broken",
+    wait_for_ever: "within 0.2 s",
+    return_five: "the hook five failed: its answer is a int and no object",
+    return_unsendable: "it returned something that is not JSON",
 }
 
 
@@ -118,17 +120,17 @@ async def test_a_function_that_fails_denies_and_says_why(
 ):
     provider = write_script(tmp_path, READ, "done")
     hooks = {"preToolUse": [HookMatcher("", function, timeout=0.2)]}
-    [end], _ = await ends_of(project, hooks, provider, in_process=True)
+    [end], _ = await run_and_read_ends(project, hooks, provider, in_process=True)
     assert end.error
     assert FAILURES[function] in end.output
     # one that is only told fails open, and the failure is an event
     hooks = {"postToolUse": [HookMatcher("", function, timeout=0.2)]}
-    [end], decisions = await ends_of(project, hooks, provider, in_process=True)
+    [end], decisions = await run_and_read_ends(project, hooks, provider, in_process=True)
     assert not end.error
     assert [event.error != "" for event in decisions] == [True]
 
 
-async def test_a_function_forbids_a_prompt_and_adds_to_it(project: Path, tmp_path: Path):
+async def test_a_hook_function_denies_a_prompt_or_adds_to_it(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"text": "teal", "expect": "the user likes teal"})
 
     def check(facts: Facts) -> Any:
@@ -170,7 +172,7 @@ async def test_a_change_of_the_mode_asks_a_function_without_a_deadlock(project: 
                 await client.set_permission_mode("plan")
 
 
-async def test_a_client_that_is_gone_leaves_no_session_waiting(project: Path, tmp_path: Path):
+async def test_a_session_does_not_wait_for_a_closed_client(project: Path, tmp_path: Path):
     incoming: asyncio.Queue[Any] = asyncio.Queue()
     outgoing: asyncio.Queue[Any] = asyncio.Queue()
     options = {

@@ -37,7 +37,7 @@ class FakeSession:
 
 
 @asynccontextmanager
-async def socket_server(path: Path, session: FakeSession) -> AsyncIterator[None]:
+async def open_socket_server(path: Path, session: FakeSession) -> AsyncIterator[None]:
     connections: set[asyncio.Task[Any]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,7 +72,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 async def test_a_client_attaches_to_the_server_of_the_folder(home: Path):
     session = FakeSession()
-    async with socket_server(socket_path(home), session):
+    async with open_socket_server(socket_path(home), session):
         options = {"cwd": home, "env": {"A": "1"}, "allowed_tools": []}
         async with HarnessClient(attach=True, can_use_tool=lambda context: "allow", **options) as client:  # type: ignore[arg-type]
             assert (client.session_id, client.pid) == ("S", None)
@@ -95,7 +95,7 @@ async def test_a_client_attaches_to_the_server_of_the_folder(home: Path):
 
 async def test_the_socket_is_an_option_or_a_variable(home: Path, monkeypatch: pytest.MonkeyPatch):
     path = home / "own" / "s.sock"
-    async with socket_server(path, FakeSession()):
+    async with open_socket_server(path, FakeSession()):
         assert [event async for event in query("hi", attach=path)]
         monkeypatch.setenv("LSP_HARNESS_SOCKET", str(path))
         assert [event async for event in query("hi", attach=True)]
@@ -107,7 +107,7 @@ async def test_a_socket_that_cannot_be_trusted_is_refused(home: Path):
         await anext(query("hi", attach=True, cwd=home))
     assert failure.value.code == "no_server"
     session = FakeSession()
-    async with socket_server(path, session):
+    async with open_socket_server(path, session):
         path.chmod(0o666)
         with pytest.raises(HarnessError, match="mode must be 0600"):
             await anext(query("hi", attach=True, cwd=home))
@@ -121,7 +121,7 @@ async def test_a_socket_that_cannot_be_trusted_is_refused(home: Path):
 async def test_a_server_that_ends_ends_the_turn(home: Path):
     async with (
         asyncio.timeout(20),
-        socket_server(socket_path(home), FakeSession()),
+        open_socket_server(socket_path(home), FakeSession()),
         HarnessClient(attach=True, cwd=home) as client,
     ):
         feed = client.events()
@@ -147,11 +147,11 @@ async def serve_fake(incoming: in_process.FrameQueue, outgoing: in_process.Frame
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> None:
+def fake_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_process, "load_host", lambda: serve_fake)
 
 
-@pytest.mark.usefixtures("host")
+@pytest.mark.usefixtures("fake_host")
 async def test_a_session_runs_in_this_process(tmp_path: Path):
     async with HarnessClient(in_process=True, cwd=tmp_path, model="m") as client:
         stop = await (await client.send("hi")).result()
@@ -160,7 +160,7 @@ async def test_a_session_runs_in_this_process(tmp_path: Path):
     assert len(asyncio.all_tasks()) == 1
 
 
-@pytest.mark.usefixtures("host")
+@pytest.mark.usefixtures("fake_host")
 async def test_a_session_in_this_process_that_fails_ends_the_turn(tmp_path: Path):
     async with asyncio.timeout(20), HarnessClient(in_process=True, cwd=tmp_path) as client:
         turn = await client.send("crash")
@@ -169,7 +169,7 @@ async def test_a_session_in_this_process_that_fails_ends_the_turn(tmp_path: Path
         assert isinstance(failure.value.__cause__, RuntimeError)
 
 
-async def test_an_installation_without_the_host_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_an_installation_without_the_session_host_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(in_process, "SESSION_HOST", "lsp_harness.no_such_module")
     with pytest.raises(HarnessError, match="cannot run a session in this process"):
         await anext(query("hi", in_process=True, cwd=tmp_path))

@@ -39,7 +39,7 @@ REQUEST = PermissionRequest(
         ),
     ],
 )
-def test_each_answer_has_its_meaning(answer: Any, fields: dict[str, Any]):
+def test_each_answer_of_a_callback_is_translated(answer: Any, fields: dict[str, Any]):
     assert read_answer(answer) == fields
 
 
@@ -53,7 +53,7 @@ def test_each_answer_has_its_meaning(answer: Any, fields: dict[str, Any]):
         {"decision": "allow", "updated_input": {"command": object()}},
     ],
 )
-def test_everything_else_denies(answer: Any):
+def test_any_other_answer_of_a_callback_denies(answer: Any):
     fields = read_answer(answer)
     assert fields["decision"] == "deny"
     assert "can_use_tool returned" in fields["reason"]
@@ -154,8 +154,8 @@ async def test_functions_and_objects_are_callbacks(callback: Any):
     assert (await ask_callback(callback, REQUEST, 5))["decision"] == "allow"
 
 
-async def test_two_questions_are_answered_independently(fake: FakeProgram):
-    fake("""
+async def test_two_questions_are_answered_independently(write_fake_program: FakeProgram):
+    write_fake_program("""
         def twice(frame, number):
             start(frame, number)
             for name in ("slow", "quick"):
@@ -183,8 +183,8 @@ async def test_two_questions_are_answered_independently(fake: FakeProgram):
     assert sorted(json.loads(stop.text)) == [["quick", "deny"], ["slow", "allow"]]
 
 
-async def test_the_time_limit_is_an_option(fake: FakeProgram):
-    fake("""
+async def test_the_time_limit_is_an_option(write_fake_program: FakeProgram):
+    write_fake_program("""
         def ask(frame, number):
             start(frame, number)
             put("permission_request", id=frame["id"], turn=number, request_id="q", tool="bash")

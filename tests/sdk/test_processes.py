@@ -31,14 +31,14 @@ STUBBORN = """
 """
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 async def wait_until_ended(pid: int) -> None:
     """Wait for the end of a process that the system may still take apart."""
     async with asyncio.timeout(5):
-        while runs(pid):  # noqa: ASYNC110 - it is not our child
+        while is_running(pid):  # noqa: ASYNC110 - it is not our child
             await asyncio.sleep(0)
 
 
@@ -50,8 +50,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize("way", ["cancel", "aclose", "close"])
-async def test_a_child_that_ignores_sigterm_is_ended_with_its_own_children(fake: FakeProgram, way: str):
-    fake(STUBBORN)
+async def test_a_child_that_ignores_sigterm_is_killed_with_its_children(write_fake_program: FakeProgram, way: str):
+    write_fake_program(STUBBORN)
     pids: list[int] = []
     has_text = asyncio.Event()
 
@@ -84,7 +84,7 @@ async def test_a_child_that_ignores_sigterm_is_ended_with_its_own_children(fake:
                     pids.append(int(event.content))
                     break
             [session] = live_sessions
-    assert not runs(session.leader)
+    assert not is_running(session.leader)
     await wait_until_ended(pids[0])
 
 
@@ -94,8 +94,8 @@ def test_the_documented_limits_are_five_seconds():
     assert child_connection.TERM_WAIT_S == 5.0
 
 
-async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
-    fake(STUBBORN)
+async def test_a_second_cancellation_kills_at_once(write_fake_program: FakeProgram):
+    write_fake_program(STUBBORN)
     client = HarnessClient()
     await client.__aenter__()
     turn = await client.send("hi")
@@ -113,8 +113,8 @@ async def test_a_second_cancellation_kills_at_once(fake: FakeProgram):
     await client.close()
 
 
-async def test_processes_that_a_session_leaves_behind_end_with_it(fake: FakeProgram):
-    fake("""
+async def test_processes_that_a_session_leaves_end_with_the_session(write_fake_program: FakeProgram):
+    write_fake_program("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], process_group=0)
             start(frame, number)
@@ -124,13 +124,13 @@ async def test_processes_that_a_session_leaves_behind_end_with_it(fake: FakeProg
     """)
     async with HarnessClient() as client:
         stop = await (await client.send("hi")).result()
-        assert runs(int(stop.text))
+        assert is_running(int(stop.text))
     await wait_until_ended(int(stop.text))
 
 
-async def test_a_process_that_left_the_session_stays(fake: FakeProgram):
+async def test_a_process_that_left_the_session_stays(write_fake_program: FakeProgram):
     # as the engine does, which other programs share
-    fake("""
+    write_fake_program("""
         def leave(frame, number):
             child = subprocess.Popen(["/bin/sleep", "600"], start_new_session=True)
             start(frame, number)
@@ -140,7 +140,7 @@ async def test_a_process_that_left_the_session_stays(fake: FakeProgram):
     """)
     async with HarnessClient() as client:
         stop = await (await client.send("hi")).result()
-    assert runs(int(stop.text))
+    assert is_running(int(stop.text))
     os.kill(int(stop.text), signal.SIGKILL)
 
 
@@ -172,7 +172,7 @@ def test_children_end_with_the_interpreter(tmp_path: Path):
     assert not Path(config).parent.exists()
 
 
-def test_a_fork_of_the_program_leaves_the_session_to_its_parent(monkeypatch: pytest.MonkeyPatch):
+def test_a_forked_process_does_not_end_the_session_of_its_parent(monkeypatch: pytest.MonkeyPatch):
     killed: list[ProcessSession] = []
     monkeypatch.setattr(ProcessSession, "kill", lambda session: killed.append(session))
     monkeypatch.setattr(ProcessSession, "members", lambda self: [])
@@ -182,14 +182,14 @@ def test_a_fork_of_the_program_leaves_the_session_to_its_parent(monkeypatch: pyt
     assert killed == [mine]
 
 
-def test_a_number_that_was_given_again_is_not_killed():
+def test_a_reused_process_number_is_not_killed():
     session = ProcessSession(os.getpid(), "another time")
     assert session.members() == []
     session.kill()
 
 
-async def test_no_task_and_no_descriptor_is_left(fake: FakeProgram):
-    fake()
+async def test_no_task_and_no_descriptor_is_left(write_fake_program: FakeProgram):
+    write_fake_program()
     [event async for event in query("warm up")]
     tasks, descriptors = asyncio.all_tasks(), len(os.listdir("/proc/self/fd"))
     for _ in range(5):

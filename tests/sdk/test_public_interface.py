@@ -61,11 +61,11 @@ def test_an_import_is_quick():
         "from lsp_harness.wire import frame_lines, client_event_codec, session_socket",
     ],
 )
-def test_the_public_names_load_nothing_heavy(statement: str):
+def test_importing_the_public_names_loads_no_heavy_module(statement: str):
     assert measure(statement, runs=1)[1] == []
 
 
-def test_each_public_name_exists():
+def test_each_public_name_can_be_imported():
     assert sorted(sdk.__all__) == sdk.__all__
     for name in sdk.__all__:
         assert getattr(sdk, name) is not None

@@ -40,7 +40,7 @@ SLEEP = call_text("bash", command="echo $$ > pid; exec sleep 600")
 HANG = {"text": "half", "hang": True}
 
 
-def events_of(session_id: str) -> list[str]:
+def list_event_types(session_id: str) -> list[str]:
     """Return the types of the events in the log of a session."""
     return [event.type for event in read_history(paths.sessions_folder(), session_id)]
 
@@ -67,7 +67,7 @@ def is_running(pid: int) -> bool:
 
 
 @asynccontextmanager
-async def session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def start_session_process(project: Path, provider: str, *flags: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start `lsp-harness session` and read its first frame."""
     pipe = asyncio.subprocess.PIPE
     argv = (sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}", *flags)
@@ -104,7 +104,7 @@ def send(process: asyncio.subprocess.Process, **frame: Any) -> None:
 # -- the ends of processes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: int, project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, SLEEP)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, SLEEP)) as process:
         send(process, id="1", prompt="go")
         session_id = (await receive_until(process, type="tool_start"))["session_id"]
         child = await wait_for_pid(project)
@@ -115,14 +115,14 @@ async def test_a_signal_ends_the_turn_and_the_tools_and_is_in_the_log(number: in
         assert await process.wait() == 128 + number
         assert time.monotonic() - began_s < 5
     assert not is_running(child)
-    types = events_of(session_id)
+    types = list_event_types(session_id)
     assert types[-2:] == ["turn.stopped", "session.closed"]
     assert types.count("tool.started") == types.count("tool.completed") + types.count("tool.failed")
 
 
 async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path, tmp_path: Path):
     text = "word " * 400_000
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, text, HANG)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, text, HANG)) as process:
         # the pipe is full, and nobody reads
         send(process, id="1", prompt="go")
         send(process, command="status", request_id="s")
@@ -133,7 +133,7 @@ async def test_a_client_that_does_not_read_cannot_keep_the_process(project: Path
         assert time.monotonic() - began_s < 6
 
 
-def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
+def test_a_closed_client_causes_no_traceback(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, "word " * 400_000)
     argv = [sys.executable, "-m", "lsp_harness", "session", f"--provider={provider}"]
     pipe = subprocess.PIPE
@@ -149,7 +149,7 @@ def test_a_client_that_is_gone_is_no_traceback(project: Path, tmp_path: Path):
         assert b"Traceback" not in process.stderr.read()
 
 
-async def test_the_process_of_a_closed_client_and_its_tools_are_gone(project: Path, tmp_path: Path):
+async def test_closing_a_client_ends_its_process_and_its_tools(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
         async with HarnessClient(cwd=project, provider=write_script(tmp_path, SLEEP)) as client:
             # a turn that nobody has is interrupted
@@ -185,7 +185,7 @@ async def test_a_session_that_is_killed_ends_the_turn_and_can_be_resumed(project
     ],
 )
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str, in_process: bool, project: Path):
+async def test_a_failed_start_gives_its_reason(options: dict[str, Any], message: str, in_process: bool, project: Path):
     with pytest.raises(HarnessError, match=re.escape(message)) as failure:
         async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, in_process=in_process, **options):
             pass
@@ -195,7 +195,10 @@ async def test_a_start_that_fails_says_why(options: dict[str, Any], message: str
 
 # -- interrupts
 async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "second")) as process:
+    async with (
+        asyncio.timeout(LIMIT_S),
+        start_session_process(project, write_script(tmp_path, HANG, "second")) as process,
+    ):
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -211,7 +214,7 @@ async def test_an_interrupt_is_about_one_prompt(project: Path, tmp_path: Path):
 
 
 async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG)) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, HANG)) as process:
         send(process, id="1", prompt="go")
         send(process, id="2", prompt="go on")
         await receive_until(process, type="text")
@@ -223,7 +226,7 @@ async def test_a_prompt_that_waits_can_be_interrupted(project: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("in_process", [True, False])
-async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
+async def test_an_unread_turn_is_interrupted(in_process: bool, project: Path, tmp_path: Path):
     provider = write_script(tmp_path, HANG, "next")
     async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, in_process=in_process) as client:
         turn = await client.send("go")
@@ -234,7 +237,7 @@ async def test_a_turn_that_nobody_reads_is_interrupted(in_process: bool, project
 
 
 # -- prompts
-async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Path):
+async def test_every_prompt_has_exactly_one_end_with_its_id(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, {"error": "away"}, "fine")
     schema = {"type": "array", "uniqueItems": {"no": "schema"}, "$ref": "#/nowhere"}
     prompts: list[dict[str, Any]] = [
@@ -245,7 +248,7 @@ async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Pat
         {"id": "5", "prompt": "c", "json_schema": schema},
         {"id": "6", "prompt": "d"},
     ]
-    async with asyncio.timeout(LIMIT_S), session_process(project, provider) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, provider) as process:
         for prompt in prompts:
             send(process, **prompt)
         stops: dict[str, dict[str, Any]] = {}
@@ -263,7 +266,7 @@ async def test_every_prompt_has_one_end_with_its_id(project: Path, tmp_path: Pat
 
 
 async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(project: Path, tmp_path: Path):
-    async with asyncio.timeout(LIMIT_S), session_process(project, write_script(tmp_path, HANG, "b")) as process:
+    async with asyncio.timeout(LIMIT_S), start_session_process(project, write_script(tmp_path, HANG, "b")) as process:
         send(process, id="1", prompt="a")
         await receive_until(process, type="text")
         # this one waits, and the last one is not even looked at
@@ -277,7 +280,7 @@ async def test_prompts_that_the_end_of_the_session_cuts_off_have_their_ends_too(
 
 
 @pytest.mark.parametrize("is_empty", [True, False])
-def test_prompts_come_from_a_file_and_from_nowhere(is_empty: bool, project: Path, tmp_path: Path):
+def test_prompts_are_read_from_a_file_and_an_empty_input_is_allowed(is_empty: bool, project: Path, tmp_path: Path):
     prompts = tmp_path / "prompts"
     prompts.write_text('{"id": "1", "prompt": "a"}\n{"id": "2", "prompt": "b"}')
     provider = write_script(tmp_path, *([] if is_empty else ["A", "B"]))
@@ -298,7 +301,7 @@ async def test_the_first_event_has_all_properties_of_the_session(project: Path, 
     assert started.version
 
 
-async def test_the_decision_of_a_hook_about_a_prompt_is_an_event_of_its_turn(project: Path, tmp_path: Path):
+async def test_the_decision_of_a_prompt_hook_is_an_event_of_its_turn(project: Path, tmp_path: Path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "config.toml").write_text(
         '[[hooks.userPromptSubmit]]\ncommand = "echo too long >&2; exit 2"\n'
@@ -356,7 +359,7 @@ async def test_a_model_that_fails_ends_the_turn_and_not_the_session(in_process: 
         assert (await (await client.send("go")).result()).text == "here again"
 
 
-async def test_a_schema_of_one_prompt_gives_a_value(project: Path, tmp_path: Path):
+async def test_a_prompt_with_a_schema_returns_a_value(project: Path, tmp_path: Path):
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     provider = write_script(tmp_path, '{"n": 4}', '{"n": 4}', "no object", '{"n": "four"}')
     async with HarnessClient(cwd=project, provider=provider, in_process=True) as client:
@@ -414,11 +417,11 @@ async def test_a_program_that_is_slow_to_decide_denies(project: Path, tmp_path: 
     assert (decision.decision, "0.3 s" in decision.reason) == ("deny", True)
 
 
-async def test_the_session_itself_waits_as_long_as_the_option_says(project: Path, tmp_path: Path):
+async def test_the_session_waits_for_the_timeout_of_the_option(project: Path, tmp_path: Path):
     flags = ("--ask-permissions", "--permission-timeout=0.2")
     async with (
         asyncio.timeout(LIMIT_S),
-        session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
+        start_session_process(project, write_script(tmp_path, READ, "done"), *flags) as process,
     ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")
@@ -436,7 +439,7 @@ async def test_a_program_answers_questions_from_the_iterator(project: Path, tmp_
     call = call_text("create", path="new.txt", text="made\n")
     async with (
         asyncio.timeout(LIMIT_S),
-        session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
+        start_session_process(project, write_script(tmp_path, call, "done"), *flags) as process,
     ):
         send(process, id="1", prompt="go")
         question = await receive_until(process, type="permission_request")

@@ -1,4 +1,4 @@
-"""The uses that the documentation of such an SDK shows, with our names and a real session in a child process."""
+"""Tests of the uses that the documentation of such an SDK shows, with a real session in a child process."""
 
 import asyncio
 import os
@@ -54,7 +54,7 @@ async def test_quick_start(project: Path, tmp_path: Path):
     assert (text, tools, reasons) == ("It says: the text of a.", ["read"], ["completed"])
 
 
-async def test_multi_turn(project: Path, tmp_path: Path):
+async def test_a_second_prompt_continues_the_conversation(project: Path, tmp_path: Path):
     provider = write_script(tmp_path, "Noted.", {"text": "Teal.", "expect": "My favourite colour is teal."})
     async with asyncio.timeout(LIMIT_S), HarnessClient(provider=provider, cwd=project) as client:
         pids = [client.pid]
@@ -67,7 +67,7 @@ async def test_multi_turn(project: Path, tmp_path: Path):
     assert len(set(pids)) == 1
 
 
-async def test_tools(project: Path, tmp_path: Path):
+async def test_functions_are_called_as_tools(project: Path, tmp_path: Path):
     @tool
     def get_weather(city: str) -> str:
         """Return the weather of a city."""
@@ -88,7 +88,7 @@ async def test_tools(project: Path, tmp_path: Path):
     assert "42" in ends[1].output
 
 
-async def test_permission_gate(project: Path, tmp_path: Path):
+async def test_a_permission_callback_allows_changes_and_denies_calls(project: Path, tmp_path: Path):
     async def decide(context: dict[str, Any]) -> str | dict[str, Any]:
         if context["toolName"] == "read":
             return "allow"
@@ -108,7 +108,7 @@ async def test_permission_gate(project: Path, tmp_path: Path):
     assert sorted(path.name for path in project.iterdir()) == ["a.txt", "other.txt"]
 
 
-async def test_resume(project: Path, tmp_path: Path):
+async def test_a_session_is_resumed_by_its_id(project: Path, tmp_path: Path):
     async with asyncio.timeout(LIMIT_S):
         async with HarnessClient(cwd=project, provider=write_script(tmp_path, "Noted.")) as client:
             await (await client.send("My colour is teal.")).result()
@@ -120,7 +120,7 @@ async def test_resume(project: Path, tmp_path: Path):
             assert (await (await client.send("Which?")).result()).text == "Teal."
 
 
-async def test_typed_options(project: Path, tmp_path: Path):
+async def test_typed_options_reach_the_session(project: Path, tmp_path: Path):
     options = HarnessOptions(cwd=project, permission_mode="plan", max_turns=1, provider=write_script(tmp_path, READ))
     async with asyncio.timeout(LIMIT_S):
         events = [event async for event in query("go", **options.to_kwargs())]
@@ -130,7 +130,7 @@ async def test_typed_options(project: Path, tmp_path: Path):
     assert events[-1].reason == "max_turns"
 
 
-async def test_cancellation(project: Path, tmp_path: Path):
+async def test_a_cancelled_task_ends_the_session_and_its_tools(project: Path, tmp_path: Path):
     call = call_text("bash", command="touch started; sleep 600")
     pid = 0
 
@@ -153,7 +153,7 @@ async def test_cancellation(project: Path, tmp_path: Path):
         os.kill(pid, 0)
 
 
-async def test_errors(project: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_errors_have_their_types_and_codes(project: Path, monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(HarnessError) as failure:
         await anext(query("hi", cwd=project, resume="01NOTHING"))
     assert (failure.value.code, failure.value.exit_code) == ("UsageError", 2)

@@ -19,7 +19,7 @@ CREATE = call_text("create", path="new.txt", text="made\n")
 BACKGROUND = call_text("bash", command="echo begun; exec sleep 600", execution="background")
 
 
-async def test_another_model_answers_from_the_next_call_on(project: Path, tmp_path: Path):
+async def test_another_model_answers_after_a_change_of_the_model(project: Path, tmp_path: Path):
     first, second = write_script(tmp_path, READ), write_script(tmp_path, {"text": "from b", "expect": "the text of a"})
     name = f"scripted:{Path(second).name}"
 
@@ -44,7 +44,7 @@ async def test_another_model_answers_from_the_next_call_on(project: Path, tmp_pa
     assert [event.data["model"] for event in log if event.type == "model.completed"] == [client.started.model, name]
 
 
-async def test_the_size_of_the_prompt_grows_by_section(project: Path, tmp_path: Path):
+async def test_the_reported_size_of_the_prompt_grows_with_each_section(project: Path, tmp_path: Path):
     async with HarnessClient(cwd=project, provider=write_script(tmp_path, READ, "done"), in_process=True) as client:
         before = await client.context_usage()
         await (await client.send("what is in a?")).result()
@@ -64,7 +64,7 @@ async def test_the_size_of_the_prompt_of_an_edit_is_refused(project: Path, tmp_p
             await client.context_usage()
 
 
-async def test_the_state_of_each_mcp_server(project: Path, tmp_path: Path):
+async def test_the_state_of_each_mcp_server_is_reported(project: Path, tmp_path: Path):
     servers: dict[str, Any] = {
         "demo": {
             "command": sys.executable,

@@ -18,7 +18,7 @@ WORDS = {"permission_mode": "plan", "driver": "code", "setting_sources": ["user"
 """Options that allow some words only → one that is not the default."""
 
 
-def sample(item: Option, folder: Path) -> Any:
+def make_sample_value(item: Option, folder: Path) -> Any:
     """Return a value of an option that is not its default."""
     values: dict[str, Any] = {
         "text": "x -y",
@@ -46,23 +46,23 @@ def parse(arguments: list[str]) -> SessionOptions:
     return parsed[0]
 
 
-def plain(value: Any) -> Any:
+def convert_to_plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
 @pytest.mark.parametrize("item", [item for item in OPTIONS if item.form.is_argument], ids=lambda item: item.name)
 def test_an_option_of_the_sdk_reaches_the_session_over_the_command_line(item: Option, tmp_path: Path):
-    value = sample(item, tmp_path)
+    value = make_sample_value(item, tmp_path)
     options = HarnessOptions(**{"permission_mode": None, "max_turns": None, "cwd": tmp_path, item.name: value})
     opened = parse(session_arguments(session_options(options, None)))
-    assert plain(getattr(opened, item.name)) == value
+    assert convert_to_plain_value(getattr(opened, item.name)) == value
     assert getattr(parse([]), item.name) == item.form.absent != value
 
 
 @pytest.mark.parametrize("item", OPTIONS, ids=lambda item: item.name)
 def test_an_option_has_the_same_value_from_json(item: Option, tmp_path: Path):
-    value = json.loads(json.dumps(sample(item, tmp_path)))
-    assert plain(getattr(SessionOptions.from_mapping({item.name: value}), item.name)) == value
+    value = json.loads(json.dumps(make_sample_value(item, tmp_path)))
+    assert convert_to_plain_value(getattr(SessionOptions.from_mapping({item.name: value}), item.name)) == value
 
 
 @pytest.mark.parametrize("item", [item for item in OPTIONS if item.form.is_flag], ids=lambda item: item.name)

@@ -87,7 +87,7 @@ async def test_decorated_and_plain_functions_are_called():
         assert (await client.call_tool("add", {})).is_error
 
 
-async def test_an_exception_is_told_with_its_message_and_without_a_traceback(caplog: pytest.LogCaptureFixture):
+async def test_an_exception_is_reported_with_its_message_and_without_a_traceback(caplog: pytest.LogCaptureFixture):
     def broken(text: str) -> str:
         raise OSError(f"no disk for {text}")
 
@@ -104,8 +104,8 @@ def test_a_decorated_function_stays_a_function():
     assert asyncio.run(get_weather("a")) == "sunny in a"
 
 
-async def test_a_synchronous_tool_does_not_stall_the_events(fake: FakeProgram):
-    fake()
+async def test_a_synchronous_tool_does_not_stall_the_events(write_fake_program: FakeProgram):
+    write_fake_program()
     is_running, may_end = threading.Event(), threading.Event()
 
     def slow() -> str:
@@ -125,7 +125,7 @@ async def test_a_synchronous_tool_does_not_stall_the_events(fake: FakeProgram):
         assert (await call).structured_content == {"result": "done"}
 
 
-async def test_a_request_needs_the_token_and_no_web_page_has_it():
+async def test_a_request_needs_a_token_that_no_web_page_has():
     async with open_server(plain) as server, httpx2.AsyncClient() as http:
         entry = server.entry()
         url, allowed = entry["url"], entry["headers"]
@@ -149,7 +149,7 @@ async def test_a_request_needs_the_token_and_no_web_page_has_it():
         )
 
 
-async def test_the_server_listens_on_this_machine_only_and_on_a_new_port():
+async def test_the_server_listens_only_on_this_machine_and_on_a_new_port():
     async with open_server(plain) as first, open_server(plain) as second:
         assert first.port != second.port
         assert first.entry()["headers"] != second.entry()["headers"]
@@ -158,8 +158,8 @@ async def test_the_server_listens_on_this_machine_only_and_on_a_new_port():
         assert listening == {"127.0.0.1"}
 
 
-async def test_the_server_ends_with_the_client_and_leaves_no_file(fake: FakeProgram):
-    fake("""
+async def test_the_server_ends_with_the_client_and_leaves_no_file(write_fake_program: FakeProgram):
+    write_fake_program("""
         def show(frame, number):
             start(frame, number)
             path = option("mcp-config")
@@ -184,11 +184,11 @@ async def test_the_server_ends_with_the_client_and_leaves_no_file(fake: FakeProg
 
 
 async def test_a_session_that_does_not_start_leaves_no_server_and_no_file(
-    fake: FakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write_fake_program: FakeProgram, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    fake("sys.exit(1)")
+    write_fake_program("sys.exit(1)")
     tasks = asyncio.all_tasks()
     with pytest.raises(HarnessError):
         async with HarnessClient(tools=[plain]):

@@ -50,8 +50,8 @@ SESSION = "0123456789ABCDEFGHJKMNPQRS"
 CHECK_OUTCOMES = (Outcome("syntax", "passed", title="parse"), Outcome("lint", "skipped"))
 
 
-class Script:
-    """The part of the script that all fakes share: what the text of a document makes them do."""
+class FakeScript:
+    """The script of all fakes: what the text of a document makes them do."""
 
     def __init__(self) -> None:
         self.released = asyncio.Event()
@@ -75,7 +75,7 @@ class Script:
 
 
 class FakeCompletions(CompletionVerbs):
-    def __init__(self, services: Services, script: Script) -> None:
+    def __init__(self, services: Services, script: FakeScript) -> None:
         super().__init__(services, VisitedFiles(services))
         self._script = script
         self._workspace = services.workspace
@@ -99,7 +99,7 @@ class FakeCompletions(CompletionVerbs):
 
 
 class FakeFixes(FixVerbs):
-    def __init__(self, services: Services, turns: Turns, script: Script) -> None:
+    def __init__(self, services: Services, turns: Turns, script: FakeScript) -> None:
         super().__init__(services, turns)
         self._script = script
 
@@ -131,7 +131,7 @@ class FakeFixes(FixVerbs):
 
 class FakeVerification(VerificationVerbs):
     def findings(self, text: Document) -> PublishedFindings:
-        return _published(text, _typos(text))
+        return _make_published_findings(text, _find_typos(text))
 
     def stop(self, uri: str) -> None:
         sys.stderr.write(f"stopped {uri}\n")
@@ -150,7 +150,7 @@ class FakeTurns(Turns):
 class FakeHarness(Harness):
     def __init__(self, config: Config, workspace: Workspace) -> None:
         super().__init__(config, _refuse_engine, workspace, works_ahead=True)
-        self._script = Script()
+        self._script = FakeScript()
         turns = FakeTurns(self.services)
         # the attributes are final for everybody else
         vars(self).update(
@@ -190,8 +190,10 @@ class FakeHarness(Harness):
         if result_id == "tell":
             self.services.report_state()
             return self.services.report_state()
-        findings = [_finding(0, f"{action} {result_id}")]
-        return self.events.publish(FindingsChanged(uri, _published(self.documents.get(uri).text, findings)))
+        findings = [_make_finding(0, f"{action} {result_id}")]
+        return self.events.publish(
+            FindingsChanged(uri, _make_published_findings(self.documents.get(uri).text, findings))
+        )
 
     def state(self) -> dict[str, Any]:
         return {"engine": "off", "documents": len(list(self.documents))}
@@ -215,7 +217,7 @@ def _refuse_engine(config: Config) -> Any:
     raise EngineUnavailable("a script needs no engine")
 
 
-def _published(text: Document, findings: list[Finding]) -> PublishedFindings:
+def _make_published_findings(text: Document, findings: list[Finding]) -> PublishedFindings:
     outcomes = (
         Outcome("syntax", "passed", title="syntax"),
         Outcome("spelling", "failed" if findings else "passed", tuple(findings), title="spelling"),
@@ -224,7 +226,7 @@ def _published(text: Document, findings: list[Finding]) -> PublishedFindings:
     return PublishedFindings(text.version, outcomes, Span(0, 1), f"{SESSION}/0", is_complete=True)
 
 
-def _typos(document: Document) -> list[Finding]:
+def _find_typos(document: Document) -> list[Finding]:
     data, at, findings = document.data, 0, list[Finding]()
     while (at := data.find(b"teh", at)) >= 0:
         findings.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
@@ -232,7 +234,7 @@ def _typos(document: Document) -> list[Finding]:
     return findings
 
 
-def _finding(at: int, message: str) -> Finding:
+def _make_finding(at: int, message: str) -> Finding:
     return Finding(at, at, message)
 
 

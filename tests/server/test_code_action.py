@@ -15,17 +15,23 @@ VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 LABEL = "lsp-harness: form ✓, behaviour not checked; only the syntax was looked at (parse ✓, lint –)"
 
 
-def lsp_range(start: int, end: int) -> dict[str, Any]:
+def make_lsp_range(start: int, end: int) -> dict[str, Any]:
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
 
 
-def typo(start: int) -> dict[str, Any]:
-    return {"range": lsp_range(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
+def make_typo(start: int) -> dict[str, Any]:
+    return {
+        "range": make_lsp_range(start, start + 3),
+        "message": "typo",
+        "source": "speller",
+        "code": "typo",
+        "severity": 2,
+    }
 
 
 async def request_actions(editor: Editor, *diagnostics: dict[str, Any], only: list[str] | None = None) -> list[Any]:
     context = {"diagnostics": list(diagnostics), **({"only": only} if only else {})}
-    params = {"textDocument": {"uri": URI}, "range": lsp_range(0, 0), "context": context}
+    params = {"textDocument": {"uri": URI}, "range": make_lsp_range(0, 0), "context": context}
     return await editor.request("textDocument/codeAction", params)
 
 
@@ -42,33 +48,33 @@ async def change(editor: Editor, version: int, text: str) -> None:
 
 async def test_a_fix_of_two_sources_for_one_place_is_offered_once(spawn: Spawn):
     editor = await open_text(spawn, "teh teh")
-    ours = typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
+    ours = make_typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
 
-    offered = await request_actions(editor, typo(0), ours, typo(4))
+    offered = await request_actions(editor, make_typo(0), ours, make_typo(4))
 
     assert [(action["title"], action["diagnostics"]) for action in offered] == [
-        ("Spell it right", [typo(0), ours]),
-        ("Ask the model", [typo(0), ours]),
-        ("Spell it right", [typo(4)]),
-        ("Ask the model", [typo(4)]),
+        ("Spell it right", [make_typo(0), ours]),
+        ("Ask the model", [make_typo(0), ours]),
+        ("Spell it right", [make_typo(4)]),
+        ("Ask the model", [make_typo(4)]),
     ]
 
 
-async def test_a_rule_that_ruff_names_is_known_by_its_code(spawn: Spawn, tmp_path: Path):
+async def test_a_rule_that_ruff_reports_by_its_name_is_recognised(spawn: Spawn, tmp_path: Path):
     editor = await open_text(spawn, "teh teh teh", rootUri=tmp_path.as_uri())
-    named = [typo(0) | {"source": "Ruff", "code": "undefined-name"}, typo(4) | {"code": "undefined-name"}]
+    named = [make_typo(0) | {"source": "Ruff", "code": "undefined-name"}, make_typo(4) | {"code": "undefined-name"}]
 
-    offered = await request_actions(editor, *named, typo(0) | {"source": "lsp-harness", "code": "F821"})
+    offered = await request_actions(editor, *named, make_typo(0) | {"source": "lsp-harness", "code": "F821"})
 
     codes = [action["data"]["finding"]["code"] for action in offered]
     # the name is that of ruff only if ruff says so
     assert codes == ["F821", "F821", "undefined-name", "undefined-name"]
 
 
-async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
+async def test_offers_have_all_data_to_compute_their_edits(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
 
-    linter, model = await request_actions(editor, typo(2))
+    linter, model = await request_actions(editor, make_typo(2))
 
     finding = {"start": 3, "end": 6, "message": "typo", "source": "speller", "code": "typo", "severity": "warning"}
     data = {"uri": URI, "version": 1, "hash": linter["data"]["hash"], "finding": finding}
@@ -76,30 +82,30 @@ async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spa
         "title": "Spell it right",
         "kind": "quickfix",
         "isPreferred": True,
-        "diagnostics": [typo(2)],
+        "diagnostics": [make_typo(2)],
         "data": {**data, "title": "Spell it right", "how": "linter"},
     }
     assert model == {
         "title": "Ask the model",
         "kind": "quickfix",
         "tags": [1],
-        "diagnostics": [typo(2)],
+        "diagnostics": [make_typo(2)],
         "data": {**data, "title": "Ask the model", "how": "model"},
     }
 
 
-async def test_nothing_is_offered_for_nothing_or_for_other_kinds(spawn: Spawn):
+async def test_no_action_is_offered_without_a_diagnostic_or_for_other_kinds(spawn: Spawn):
     editor = await open_text(spawn, "teh")
 
     assert await request_actions(editor) == []
-    assert await request_actions(editor, typo(0), only=["refactor", "quickfix.other"]) == []
-    assert len(await request_actions(editor, typo(0), only=["refactor", "quickfix"])) == 2
-    assert len(await request_actions(editor, typo(0), only=[""])) == 2
+    assert await request_actions(editor, make_typo(0), only=["refactor", "quickfix.other"]) == []
+    assert len(await request_actions(editor, make_typo(0), only=["refactor", "quickfix"])) == 2
+    assert len(await request_actions(editor, make_typo(0), only=[""])) == 2
 
 
-async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_applied(spawn: Spawn):
+async def test_resolving_returns_a_versioned_edit_and_a_command_that_reports_it(spawn: Spawn):
     editor = await open_text(spawn, "ä teh")
-    _, model = await request_actions(editor, typo(2))
+    _, model = await request_actions(editor, make_typo(2))
 
     resolved = await editor.request("codeAction/resolve", model)
 
@@ -109,7 +115,7 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
             "documentChanges": [
                 {
                     "textDocument": {"uri": URI, "version": 1},
-                    "edits": [{"range": lsp_range(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
+                    "edits": [{"range": make_lsp_range(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
                 }
             ],
             "changeAnnotations": {
@@ -127,11 +133,13 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
 @pytest.mark.parametrize(
     ("confirm", "expected"), [("model", (False, True)), ("always", (True, True)), ("never", (False, False))]
 )
-async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confirm: str, expected: tuple[bool, bool]):
+async def test_a_setting_decides_which_edits_need_a_confirmation(
+    spawn: Spawn, confirm: str, expected: tuple[bool, bool]
+):
     editor = await open_text(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
 
     resolved_actions = [
-        await editor.request("codeAction/resolve", action) for action in await request_actions(editor, typo(0))
+        await editor.request("codeAction/resolve", action) for action in await request_actions(editor, make_typo(0))
     ]
 
     confirmations = tuple(
@@ -142,15 +150,15 @@ async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confir
 
 async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn):
     editor = await open_text(spawn, "teh", "nvim")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     resolved = await editor.request("codeAction/resolve", model)
 
-    assert resolved["edit"] == {"changes": {URI: [{"range": lsp_range(0, 3), "newText": "the"}]}}
+    assert resolved["edit"] == {"changes": {URI: [{"range": make_lsp_range(0, 3), "newText": "the"}]}}
     assert "command" not in resolved
 
 
-async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spawn):
+async def test_an_action_with_only_a_command_is_resolved_unchanged(spawn: Spawn):
     editor = await open_text(spawn, "teh")
     action = {"title": "Why", "kind": "quickfix", "command": {"title": "Why", "command": "lspHarness.why"}}
     assert await editor.request("codeAction/resolve", action) == action
@@ -158,7 +166,7 @@ async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spaw
 
 async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
     editor = await open_text(spawn, "teh")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     await change(editor, 2, "teh teh")
     with pytest.raises(ResponseError, match=r"^-32801: the document has changed since"):
@@ -173,7 +181,7 @@ async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
 
 async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.until(lambda: "waiting" in editor.errors)
 
@@ -184,17 +192,17 @@ async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
         await editor.answer(id)
 
 
-async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
+async def test_a_fix_without_a_candidate_is_an_error_with_its_reason(spawn: Spawn):
     editor = await open_text(spawn, "teh hopeless")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     with pytest.raises(ResponseError, match=r"^-32803: every candidate failed its checks"):
         await editor.request("codeAction/resolve", model)
 
 
-async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
+async def test_invalid_data_of_an_action_is_refused(spawn: Spawn):
     editor = await open_text(spawn, "teh")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     data = model["data"]
 
     for invalid_data in (
@@ -216,7 +224,7 @@ async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
 
 async def test_progress_is_created_fed_and_ended(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
 
@@ -241,7 +249,7 @@ async def test_progress_is_created_fed_and_ended(spawn: Spawn):
 
 async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
     editor = await open_text(spawn, "teh wait")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("codeAction/resolve", model)
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     await editor.until(lambda: "waiting" in editor.errors)
@@ -261,7 +269,7 @@ async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Sp
     editor.replies["window/workDoneProgress/create"] = ValueError("no")
     if trouble == "unanswered":
         editor.muted.add("window/workDoneProgress/create")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     assert "edit" in await editor.request("codeAction/resolve", model)
     assert not [message for message in editor.received if message.get("method") == "$/progress"]
@@ -270,12 +278,12 @@ async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Sp
 async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit(spawn: Spawn):
     editor = await open_text(spawn, "teh", "eglot")
 
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     assert model["command"] == {"title": "Ask the model", "command": "lspHarness.fix", "arguments": [model["data"]]}
     outcome = await execute(editor, model["command"])
 
     assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None, "verdict": VERDICT}
-    edits = [{"range": lsp_range(0, 3), "newText": "the"}]
+    edits = [{"range": make_lsp_range(0, 3), "newText": "the"}]
     assert await editor.find_params("workspace/applyEdit") == {
         "label": "Ask the model",
         "edit": {"documentChanges": [{"textDocument": {"uri": URI, "version": 1}, "edits": edits}]},
@@ -289,7 +297,7 @@ async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit
 async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spawn):
     editor = await open_text(spawn, "teh", "eglot")
     editor.replies["workspace/applyEdit"] = {"applied": False, "failureReason": "read only"}
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
 
     outcome = await execute(editor, model["command"])
 
@@ -300,7 +308,7 @@ async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spaw
 async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an_error(spawn: Spawn):
     editor = await open_text(spawn, "teh", "plain")
 
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     assert set(model) == {"title", "command", "arguments"}
     with pytest.raises(ResponseError, match=r"^-32803: this editor does not apply edits"):
         await execute(editor, model)
@@ -308,7 +316,7 @@ async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an
 
 async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn: Spawn):
     editor = await open_text(spawn, "teh wait", "eglot")
-    _, model = await request_actions(editor, typo(0))
+    _, model = await request_actions(editor, make_typo(0))
     id = editor.ask("workspace/executeCommand", {**model["command"], "workDoneToken": 7})
     await editor.find_params("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
     await editor.until(lambda: "waiting" in editor.errors)

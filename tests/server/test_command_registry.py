@@ -129,7 +129,7 @@ def test_the_names_in_the_sources_are_those_of_the_commands():
     assert command_names() == [command.name for command in editor_commands()]
 
 
-def test_each_command_is_found_by_its_name():
+def test_each_command_can_be_found_by_its_name():
     found = [find_command(name) for name in command_names()]
     assert [command.name for command in found if command] == command_names()
 
@@ -138,6 +138,6 @@ def test_no_command_is_found_by_another_name():
     assert find_command("lspHarness.nothing") is None
 
 
-def test_each_module_with_a_command_is_in_the_registry():
+def test_each_module_with_a_command_is_registered():
     sources = {path.stem: path.read_text(encoding="utf-8") for path in COMMANDS.glob("*.py")}
     assert {name for name, source in sources.items() if "\n@command(" in source} == {*command_registry.MODULES}

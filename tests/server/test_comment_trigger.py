@@ -17,7 +17,7 @@ URI = "file:///ws/a.py"
 ASKS = "# return a times 2 ai!\n"
 
 
-class Client:
+class FakeClient:
     """A client with one document, whose edits wait until the test lets them end."""
 
     def __init__(self) -> None:
@@ -66,8 +66,8 @@ class Client:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Client:
-    client = Client()
+def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
+    client = FakeClient()
 
     async def prepare(_: object, written: str) -> str:
         return written
@@ -80,7 +80,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     return client
 
 
-async def test_a_save_of_the_formatter_wins(client: Client) -> None:
+async def test_a_save_by_the_formatter_replaces_the_running_edit(client: FakeClient) -> None:
     client.save(ASKS + "a=1\n")
     await asyncio.sleep(0)
     client.save(ASKS + "a = 1\n")
@@ -90,14 +90,14 @@ async def test_a_save_of_the_formatter_wins(client: Client) -> None:
     assert client.warnings == []
 
 
-async def test_a_save_before_the_first_edit_has_begun_wins(client: Client) -> None:
+async def test_a_save_before_the_edit_has_begun_replaces_it(client: FakeClient) -> None:
     client.save(ASKS + "a=1\n")
     client.save(ASKS + "a = 1\n")
     await client.end()
     assert client.applied == [ASKS + "a = 1\n"]
 
 
-async def test_a_save_of_the_same_text_begins_nothing(client: Client) -> None:
+async def test_a_repeated_save_of_the_same_text_starts_one_edit(client: FakeClient) -> None:
     for _ in range(3):
         client.save(ASKS + "a = 1\n")
         await asyncio.sleep(0)
@@ -105,7 +105,7 @@ async def test_a_save_of_the_same_text_begins_nothing(client: Client) -> None:
     assert client.begun == client.applied == [ASKS + "a = 1\n"]
 
 
-async def test_a_save_without_the_comment_ends_the_edit(client: Client) -> None:
+async def test_a_save_without_the_comment_ends_the_edit(client: FakeClient) -> None:
     client.save(ASKS + "a = 1\n")
     await asyncio.sleep(0)
     client.save("a = 1\n")
@@ -113,7 +113,7 @@ async def test_a_save_without_the_comment_ends_the_edit(client: Client) -> None:
     assert client.applied == []
 
 
-async def test_after_an_edit_the_next_comment_is_done(client: Client) -> None:
+async def test_after_an_edit_the_next_comment_is_followed(client: FakeClient) -> None:
     client.go.set()
     client.save(ASKS + "a = 1\n")
     await client.end()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.server.test_client_settings import model, setting
-from tests.support.lsp import Editor, capabilities
+from tests.server.test_client_settings import make_setting, read_model
+from tests.support.lsp import Editor, read_capabilities
 
 METHOD = "workspace/didChangeWatchedFiles"
 
@@ -19,7 +19,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-async def watched_patterns(editor: Editor) -> list[Any]:
+async def find_watched_patterns(editor: Editor) -> list[Any]:
     """Return the patterns that the server registers."""
 
     def is_for_files(params: dict[str, Any]) -> bool:
@@ -36,7 +36,7 @@ def report_changes(editor: Editor, *files: Path, kind: int = 2) -> None:
 async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
 
-    assert await watched_patterns(editor) == [
+    assert await find_watched_patterns(editor) == [
         {"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"},
         {"baseUri": project.as_uri(), "pattern": "lsp-harness.toml"},
         {"baseUri": project.as_uri(), "pattern": "localcode.toml"},
@@ -44,22 +44,26 @@ async def test_the_client_is_asked_to_watch_the_settings_files(spawn: Spawn, pro
     ]
 
 
-async def test_a_client_that_watches_the_workspace_only_is_asked_for_what_is_there(spawn: Spawn, project: Path):
-    client_capabilities = capabilities("vscode")
+async def test_a_client_that_watches_only_the_workspace_registers_these_files(spawn: Spawn, project: Path):
+    client_capabilities = read_capabilities("vscode")
     client_capabilities["workspace"]["didChangeWatchedFiles"] = {"dynamicRegistration": True}
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
-    assert await watched_patterns(editor) == ["**/lsp-harness.toml", "**/localcode.toml", "**/lsp-harness.local.toml"]
+    assert await find_watched_patterns(editor) == [
+        "**/lsp-harness.toml",
+        "**/localcode.toml",
+        "**/lsp-harness.local.toml",
+    ]
 
 
-async def test_a_client_that_watches_nothing_is_not_asked(spawn: Spawn, project: Path):
-    client_capabilities = capabilities("vscode")
+async def test_a_client_without_file_watching_is_not_asked(spawn: Spawn, project: Path):
+    client_capabilities = read_capabilities("vscode")
     del client_capabilities["workspace"]["didChangeWatchedFiles"]
     editor = await spawn("vscode", rootUri=project.as_uri(), capabilities=client_capabilities)
 
     # the server requests the configuration last
     await editor.find_params("workspace/configuration")
-    assert await model(editor)
+    assert await read_model(editor)
     registrations = [
         message["params"] for message in editor.received if message.get("method") == "client/registerCapability"
     ]
@@ -68,40 +72,40 @@ async def test_a_client_that_watches_nothing_is_not_asked(spawn: Spawn, project:
     ]
 
 
-async def test_a_file_that_comes_changes_and_goes(spawn: Spawn, project: Path):
+async def test_a_settings_file_can_be_created_changed_and_removed(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
-    file, default = project / "lsp-harness.toml", await model(editor)
+    file, default = project / "lsp-harness.toml", await read_model(editor)
 
     file.write_text('[model]\npath = "one"\n')
     report_changes(editor, file, kind=1)
-    assert await model(editor) == "one"
+    assert await read_model(editor) == "one"
 
     file.write_text('[model]\npath = "two"\nnonsense = 1\n')
     report_changes(editor, project / "main.py", file)
-    assert await model(editor) == "two"
+    assert await read_model(editor) == "two"
     published = await editor.find_params("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
     assert published["uri"] == file.as_uri()
 
     file.unlink()
     report_changes(editor, file, kind=3)
-    assert await model(editor) == default
+    assert await read_model(editor) == default
     last = [
         message["params"] for message in editor.received if message.get("method") == "textDocument/publishDiagnostics"
     ][-1]
     assert last == {"uri": file.as_uri(), "diagnostics": []}
 
 
-async def test_settings_of_the_editor_stand(spawn: Spawn, project: Path):
-    editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions=setting("editors"))
+async def test_settings_of_the_editor_win_over_a_changed_file(spawn: Spawn, project: Path):
+    editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions=make_setting("editors"))
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "projects"\n')
     report_changes(editor, project / "lsp-harness.toml")
 
-    assert await model(editor) == "editors"
+    assert await read_model(editor) == "editors"
 
 
 @pytest.mark.parametrize("way", ["watched", "saved"])
-async def test_the_users_own_file(spawn: Spawn, project: Path, tmp_path: Path, way: str):
+async def test_the_settings_file_of_the_user_is_read_again(spawn: Spawn, project: Path, tmp_path: Path, way: str):
     editor = await spawn("vscode", rootUri=project.as_uri())
     # a link, as users have it who keep such files in a repository
     real, file = tmp_path / "dotfiles.toml", tmp_path / "home/config.toml"
@@ -114,12 +118,12 @@ async def test_the_users_own_file(spawn: Spawn, project: Path, tmp_path: Path, w
     else:
         editor.notify("textDocument/didSave", {"textDocument": {"uri": real.as_uri()}})
 
-    assert await model(editor) == "users"
+    assert await read_model(editor) == "users"
 
 
-async def test_a_file_of_the_same_name_elsewhere_is_not_meant(spawn: Spawn, project: Path):
+async def test_a_settings_file_in_another_folder_is_not_read(spawn: Spawn, project: Path):
     editor = await spawn("vscode", rootUri=project.as_uri())
-    default = await model(editor)
+    default = await read_model(editor)
     inner = project / "vendored"
     inner.mkdir()
     (inner / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')
@@ -129,15 +133,15 @@ async def test_a_file_of_the_same_name_elsewhere_is_not_meant(spawn: Spawn, proj
     report_changes(editor, inner / "lsp-harness.toml")
     editor.notify(METHOD, {"changes": [{"uri": "untitled:lsp-harness.toml", "type": 2}]})
 
-    assert await model(editor) == default
+    assert await read_model(editor) == default
 
 
 async def test_a_project_that_is_not_trusted_is_neither_watched_nor_read(spawn: Spawn, project: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=project.as_uri(), initializationOptions={"trusted": False})
-    assert await watched_patterns(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
-    default = await model(editor)
+    assert await find_watched_patterns(editor) == [{"baseUri": (tmp_path / "home").as_uri(), "pattern": "config.toml"}]
+    default = await read_model(editor)
 
     (project / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')
     report_changes(editor, project / "lsp-harness.toml")
 
-    assert await model(editor) == default
+    assert await read_model(editor) == default

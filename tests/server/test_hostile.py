@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hostile import Hostile, binary, hostile_cases
+from tests.support.hostile import HostileText, make_binary_text, make_hostile_cases
 from tests.support.lsp import Editor, ResponseError
 
 CALM = "def area(radius):\n    return "
@@ -21,17 +21,17 @@ TABLE, EMOJI, PARAGRAPHS = "table of numbers, 208 kB", "one line and an emoji, 1
 CANCELLED = -32800
 
 
-def texts() -> list[Hostile]:
+def make_hostile_texts() -> list[HostileText]:
     """Return a text for each problem that once stopped the server: parser, nested code, long lines, many lines."""
-    by_kind = {(text.kind, text.language): text for text in hostile_cases(1)}
-    yaml = Hostile("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
+    by_kind = {(text.kind, text.language): text for text in make_hostile_cases(1)}
+    yaml = HostileText("", "yaml", "".join(" " * n + "a:\n" for n in range(400)))
     return [
         by_kind[TABLE, "c"],
         by_kind[EMOJI, "json"],
         by_kind[PARAGRAPHS, "markdown"],
-        Hostile("", "python", "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"),
+        HostileText("", "python", "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"),
         yaml,
-        Hostile("", "go", binary(random.Random(1), "go")),
+        HostileText("", "go", make_binary_text(random.Random(1), "go")),
     ]
 
 
@@ -57,12 +57,12 @@ async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
         await editor.kill()
 
 
-def completion_params(uri: str, line: int, character: int) -> dict[str, Any]:
+def make_completion_params(uri: str, line: int, character: int) -> dict[str, Any]:
     position = {"line": line, "character": character}
     return {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
 
 
-def middle(text: str) -> tuple[int, int]:
+def find_middle_position(text: str) -> tuple[int, int]:
     lines = text.split("\n")
     line = len(lines) // 2
     return line, len(lines[line].encode("utf-16-le")) // 4
@@ -83,7 +83,7 @@ def ask_all(editor: Editor, uri: str, place: tuple[int, int]) -> list[int]:
     document = {"textDocument": {"uri": uri}}
     return [
         editor.ask("textDocument/documentSymbol", document),
-        editor.ask("textDocument/inlineCompletion", completion_params(uri, *place)),
+        editor.ask("textDocument/inlineCompletion", make_completion_params(uri, *place)),
         editor.ask("textDocument/codeAction", {**document, "range": span, "context": {"diagnostics": [finding]}}),
     ]
 
@@ -96,14 +96,14 @@ async def answer_or_error(editor: Editor, id: int) -> Any:
         return error
 
 
-async def status(editor: Editor) -> dict[str, Any]:
+async def request_status(editor: Editor) -> dict[str, Any]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
-async def documents_without_tree(editor: Editor, folder: str, expected: set[str]) -> dict[str, str]:
+async def find_documents_without_tree(editor: Editor, folder: str, expected: set[str]) -> dict[str, str]:
     """Return the reasons of all documents without a tree, as soon as the `expected` ones are among them."""
     while True:
-        rows = (await status(editor))["unparsed"]
+        rows = (await request_status(editor))["unparsed"]
         reasons = {row["uri"].removeprefix(folder): row["why"] for row in rows}
         if expected <= set(reasons):
             return reasons
@@ -114,12 +114,12 @@ async def documents_without_tree(editor: Editor, folder: str, expected: set[str]
             )
 
 
-async def test_hostile_texts_harm_no_other_document(editor: Editor, tmp_path: Path):
+async def test_hostile_texts_do_not_disturb_other_documents(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
     calm, request_ids = folder + "calm.py", list[int]()
     editor.open(calm, CALM)
-    for hostile in texts():
-        uri, (line, character) = folder + hostile.name, middle(hostile.text)
+    for hostile in make_hostile_texts():
+        uri, (line, character) = folder + hostile.name, find_middle_position(hostile.text)
         editor.open(uri, hostile.text, language=hostile.language)
         request_ids += ask_all(editor, uri, (line, character))
         insert(editor, uri, 2, (line, character), "(")
@@ -127,24 +127,24 @@ async def test_hostile_texts_harm_no_other_document(editor: Editor, tmp_path: Pa
         # another document in the meantime
         symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": calm}})
         assert [symbol["name"] for symbol in symbols] == ["area"]
-        [ghost] = (await editor.request("textDocument/inlineCompletion", completion_params(calm, 1, 11)))["items"]
+        [ghost] = (await editor.request("textDocument/inlineCompletion", make_completion_params(calm, 1, 11)))["items"]
         assert ghost["insertText"]
-    cancelled_id = editor.ask("textDocument/inlineCompletion", completion_params(folder + "hostile.c", 0, 0))
+    cancelled_id = editor.ask("textDocument/inlineCompletion", make_completion_params(folder + "hostile.c", 0, 0))
     editor.notify("$/cancelRequest", {"id": cancelled_id})
     for id in request_ids:
         # an error is an answer, too
         await answer_or_error(editor, id)
     assert isinstance(await answer_or_error(editor, cancelled_id), dict | list | ResponseError)
-    reasons = await documents_without_tree(editor, folder, UNPARSED)
+    reasons = await find_documents_without_tree(editor, folder, UNPARSED)
     assert all(reasons.values())
     assert "calm.py" not in reasons
 
 
-async def test_a_text_is_parsed_again_when_it_can_be(editor: Editor, tmp_path: Path):
+async def test_a_text_that_can_be_parsed_again_has_its_symbols(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
     uri, hostile = folder + "hostile.py", "x = " + "(" * 20_000 + "\n"
     editor.open(uri, hostile)
-    assert "hostile.py" in await documents_without_tree(editor, folder, {"hostile.py"})
+    assert "hostile.py" in await find_documents_without_tree(editor, folder, {"hostile.py"})
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
     editor.notify(
         "textDocument/didChange",
@@ -152,14 +152,14 @@ async def test_a_text_is_parsed_again_when_it_can_be(editor: Editor, tmp_path: P
     )
     symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
     assert [symbol["name"] for symbol in symbols] == ["area"]
-    assert (await status(editor))["unparsed"] == []
+    assert (await request_status(editor))["unparsed"] == []
 
 
 async def test_a_server_shuts_down_while_a_text_is_being_parsed(editor: Editor, tmp_path: Path):
     folder = (tmp_path / "work").as_uri() + "/"
     request_ids = list[int]()
-    for hostile in texts()[:4]:
+    for hostile in make_hostile_texts()[:4]:
         editor.open(folder + hostile.name, hostile.text, language=hostile.language)
-        request_ids += ask_all(editor, folder + hostile.name, middle(hostile.text))
+        request_ids += ask_all(editor, folder + hostile.name, find_middle_position(hostile.text))
     assert await editor.request("shutdown") is None
     await asyncio.gather(*(answer_or_error(editor, id) for id in request_ids))

@@ -9,7 +9,7 @@ URI = "file:///ws/a.py"
 METHOD = "textDocument/inlineCompletion"
 
 
-def params_at_start(kind: int = 2) -> dict[str, object]:
+def make_params_at_start(kind: int = 2) -> dict[str, object]:
     position = {"line": 0, "character": 0}
     return {"textDocument": {"uri": URI}, "position": position, "context": {"triggerKind": kind}}
 
@@ -20,10 +20,10 @@ async def open_text(spawn: Spawn, text: str, client: str = "vscode") -> Editor:
     return editor
 
 
-async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Spawn):
+async def test_an_item_has_a_range_a_text_and_a_command_for_its_acceptance(spawn: Spawn):
     editor = await open_text(spawn, "x")
 
-    assert await editor.request(METHOD, params_at_start()) == {
+    assert await editor.request(METHOD, make_params_at_start()) == {
         "items": [
             {
                 "insertText": "v1:0a\n\tmore ```",
@@ -34,18 +34,18 @@ async def test_an_item_has_a_range_its_text_and_says_when_it_was_taken(spawn: Sp
     }
 
 
-async def test_nothing_to_suggest_is_an_empty_list(spawn: Spawn):
+async def test_an_empty_suggestion_is_an_empty_list(spawn: Spawn):
     editor = await open_text(spawn, "none")
 
-    assert await editor.request(METHOD, params_at_start()) == {"items": []}
+    assert await editor.request(METHOD, make_params_at_start()) == {"items": []}
 
 
 @pytest.mark.parametrize(("kind", "mark"), [(0, "i"), (1, "i"), (2, "a")])
-async def test_asked_for_by_hand_or_by_typing(spawn: Spawn, kind: int, mark: str):
+async def test_the_kind_of_a_request_decides_whether_it_is_explicit(spawn: Spawn, kind: int, mark: str):
     """vscode-languageclient 9 sends 0 for a request by hand."""
     editor = await open_text(spawn, "x")
 
-    items = (await editor.request(METHOD, params_at_start(kind)))["items"]
+    items = (await editor.request(METHOD, make_params_at_start(kind)))["items"]
 
     assert items[0]["insertText"].startswith(f"v1:0{mark}")
 
@@ -55,12 +55,12 @@ async def test_a_trigger_out_of_range_is_refused(spawn: Spawn, kind: object):
     editor = await open_text(spawn, "x")
 
     with pytest.raises(ResponseError, match=r"-32602: .*InlineCompletionTriggerKind @ params.context.trigger_kind"):
-        await editor.request(METHOD, {**params_at_start(), "context": {"triggerKind": kind}})
+        await editor.request(METHOD, {**make_params_at_start(), "context": {"triggerKind": kind}})
 
 
 async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
     editor = await open_text(spawn, "wait")
-    id = editor.ask(METHOD, params_at_start())
+    id = editor.ask(METHOD, make_params_at_start())
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("$/cancelRequest", {"id": id})
@@ -70,9 +70,9 @@ async def test_cancel_request_reaches_the_work_itself(spawn: Spawn):
     await editor.until(lambda: "cancelled inside" in editor.errors)
 
 
-async def test_a_user_who_asked_sees_that_the_model_works_and_can_cancel(spawn: Spawn):
+async def test_an_explicit_request_shows_its_progress_and_can_be_cancelled(spawn: Spawn):
     editor = await open_text(spawn, "wait")
-    id = editor.ask(METHOD, params_at_start(kind=1))
+    id = editor.ask(METHOD, make_params_at_start(kind=1))
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     assert (begin["value"]["title"], begin["value"]["cancellable"]) == ("Completion by lsp-harness", True)
 
@@ -85,7 +85,7 @@ async def test_a_user_who_asked_sees_that_the_model_works_and_can_cancel(spawn: 
 
 async def test_the_progress_of_a_request_has_its_own_token(spawn: Spawn):
     editor = await open_text(spawn, "wait")
-    id = editor.ask(METHOD, {**params_at_start(kind=1), "workDoneToken": "mine"})
+    id = editor.ask(METHOD, {**make_params_at_start(kind=1), "workDoneToken": "mine"})
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     assert begin["token"] == "mine"
 
@@ -96,7 +96,7 @@ async def test_the_progress_of_a_request_has_its_own_token(spawn: Spawn):
 
 async def test_a_request_while_typing_shows_no_progress(spawn: Spawn):
     editor = await open_text(spawn, "wait")
-    id = editor.ask(METHOD, {**params_at_start(kind=2), "workDoneToken": "mine"})
+    id = editor.ask(METHOD, {**make_params_at_start(kind=2), "workDoneToken": "mine"})
     await editor.until(lambda: "waiting" in editor.errors)
 
     editor.notify("$/cancelRequest", {"id": id})
@@ -109,7 +109,7 @@ async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
     editor = await open_text(spawn, "wait")
 
     editor.send(
-        {"id": "a", "method": METHOD, "params": params_at_start()},
+        {"id": "a", "method": METHOD, "params": make_params_at_start()},
         {"method": "$/cancelRequest", "params": {"id": "a"}},
     )
 
@@ -117,29 +117,29 @@ async def test_cancel_in_the_same_write_as_the_request(spawn: Spawn):
         await editor.answer("a")
 
 
-async def test_cancelling_what_does_not_run_changes_nothing(spawn: Spawn):
+async def test_cancelling_an_unknown_request_has_no_effect(spawn: Spawn):
     editor = await open_text(spawn, "x")
     for params in ({"id": 77}, {"id": None}, {"id": [1]}, {"id": {}}, {}, None, []):
         editor.notify("$/cancelRequest", params)
 
-    id = editor.ask(METHOD, params_at_start())
+    id = editor.ask(METHOD, make_params_at_start())
     assert (await editor.answer(id))["items"]
     editor.notify("$/cancelRequest", {"id": id})
-    assert (await editor.request(METHOD, params_at_start()))["items"]
+    assert (await editor.request(METHOD, make_params_at_start()))["items"]
 
 
 async def test_superseded_work_is_answered_as_cancelled(spawn: Spawn):
     editor = await open_text(spawn, "superseded")
 
     with pytest.raises(ResponseError, match=r"^-32800: a newer request took its place"):
-        await editor.request(METHOD, params_at_start())
+        await editor.request(METHOD, make_params_at_start())
 
 
-async def test_an_unexpected_error_is_polite_and_its_traceback_stays_in_the_log(spawn: Spawn):
+async def test_an_unexpected_error_is_one_sentence_and_its_traceback_is_logged(spawn: Spawn):
     editor = await open_text(spawn, "boom")
 
     with pytest.raises(ResponseError) as error:
-        await editor.request(METHOD, params_at_start())
+        await editor.request(METHOD, make_params_at_start())
 
     assert (error.value.code, error.value.message) == (
         -32603,
@@ -154,30 +154,30 @@ async def test_an_engine_that_is_down_is_one_failed_request_not_one_per_key(spaw
     editor = await open_text(spawn, "down")
 
     with pytest.raises(ResponseError, match=r"^-32803: the engine cannot be started"):
-        await editor.request(METHOD, params_at_start())
-    assert await editor.request(METHOD, params_at_start()) == {"items": []}
+        await editor.request(METHOD, make_params_at_start())
+    assert await editor.request(METHOD, make_params_at_start()) == {"items": []}
     with pytest.raises(ResponseError, match=r"^-32803"):
-        await editor.request(METHOD, params_at_start(kind=1))
+        await editor.request(METHOD, make_params_at_start(kind=1))
 
     document = {"uri": URI, "version": 2}
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": "up"}]})
-    assert (await editor.request(METHOD, params_at_start()))["items"]
+    assert (await editor.request(METHOD, make_params_at_start()))["items"]
     editor.notify(
         "textDocument/didChange", {"textDocument": {**document, "version": 3}, "contentChanges": [{"text": "down"}]}
     )
     with pytest.raises(ResponseError, match=r"^-32803"):
-        await editor.request(METHOD, params_at_start())
+        await editor.request(METHOD, make_params_at_start())
 
 
 async def test_printed_text_does_not_reach_the_wire(spawn: Spawn):
     editor = await open_text(spawn, "print")
 
-    assert (await editor.request(METHOD, params_at_start()))["items"]
+    assert (await editor.request(METHOD, make_params_at_start()))["items"]
 
     await editor.until(lambda: "this must not reach the client" in editor.errors and "nor this" in editor.errors)
 
 
-async def test_the_popup_menu_for_clients_without_ghost_text(spawn: Spawn):
+async def test_clients_without_ghost_text_get_a_popup_menu(spawn: Spawn):
     editor = await open_text(spawn, "retu", client="nvim")
     position = {"line": 0, "character": 4}
 
@@ -204,7 +204,7 @@ async def test_the_popup_menu_for_clients_without_ghost_text(spawn: Spawn):
     }
 
 
-async def test_the_popup_menu_stays_quiet_about_an_engine_it_has_reported(spawn: Spawn):
+async def test_the_popup_menu_reports_a_failed_engine_only_once(spawn: Spawn):
     editor = await open_text(spawn, "down", client="nvim")
     params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
 

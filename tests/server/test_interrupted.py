@@ -1,4 +1,4 @@
-"""A signal that comes before the server has a connection ends it like any other signal."""
+"""A test that a signal before the connection ends the server like any other signal."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.server import main
 
 
-def test_a_signal_before_there_is_a_connection_ends_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_before_the_connection_ends_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     async def connect(tcp: str | None, ws: str | None) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         await asyncio.Event().wait()

@@ -12,7 +12,7 @@ from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 
 
-async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Spawn):
+async def test_a_client_with_all_capabilities_gets_all_capabilities(spawn: Spawn):
     editor = await spawn(None)
 
     result = await editor.initialize("vscode")
@@ -48,7 +48,7 @@ async def test_a_client_with_everything_is_advertised_all_capabilities(spawn: Sp
     }
 
 
-async def test_completion_is_advertised_only_where_there_is_no_ghost_text(spawn: Spawn):
+async def test_completion_is_advertised_only_to_clients_without_ghost_text(spawn: Spawn):
     with_ghost_text, without_ghost_text = await spawn(None), await spawn(None)
 
     first, second = await with_ghost_text.initialize("vscode"), await without_ghost_text.initialize("plain")
@@ -70,7 +70,7 @@ async def test_completion_is_advertised_only_where_there_is_no_ghost_text(spawn:
         (None, "utf-16"),
     ],
 )
-async def test_the_first_encoding_we_know_is_chosen(spawn: Spawn, offered: object, chosen: str):
+async def test_the_first_supported_encoding_is_chosen(spawn: Spawn, offered: object, chosen: str):
     editor = await spawn(None)
 
     result = await editor.initialize(capabilities={"general": {"positionEncodings": offered}})
@@ -78,7 +78,7 @@ async def test_the_first_encoding_we_know_is_chosen(spawn: Spawn, offered: objec
     assert result["capabilities"]["positionEncoding"] == chosen
 
 
-async def test_capabilities_from_the_future_are_no_reason_to_turn_a_client_away(spawn: Spawn):
+async def test_unknown_capabilities_of_a_client_are_accepted(spawn: Spawn):
     editor = await spawn(None)
     unknown_capabilities = {
         "textDocument": {"completion": {"completionItemKind": {"valueSet": [1, 99]}}, "codeAction": 7}
@@ -90,7 +90,7 @@ async def test_capabilities_from_the_future_are_no_reason_to_turn_a_client_away(
 
 
 @pytest.mark.parametrize("params", [None, [], "x", {}, {"capabilities": None}, {"capabilities": {}, "processId": "1"}])
-async def test_an_initialize_that_makes_no_sense_is_refused_and_may_be_tried_again(spawn: Spawn, params: object):
+async def test_an_invalid_initialize_is_refused_and_may_be_repeated(spawn: Spawn, params: object):
     editor = await spawn(None)
 
     with pytest.raises(ResponseError, match=r"^-32602: initialize"):
@@ -119,7 +119,7 @@ async def test_a_second_initialize_is_refused(spawn: Spawn):
         await editor.initialize()
 
 
-async def test_after_shutdown_only_exit_is_heard(spawn: Spawn):
+async def test_after_shutdown_only_exit_is_accepted(spawn: Spawn):
     editor = await spawn()
     await editor.request("shutdown")
 
@@ -132,10 +132,10 @@ async def test_after_shutdown_only_exit_is_heard(spawn: Spawn):
     assert "harness closed" in editor.errors
 
 
-async def test_shutdown_cancels_what_is_running(spawn: Spawn):
+async def test_shutdown_cancels_running_requests(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///a.py", "wait")
-    running = editor.ask("textDocument/inlineCompletion", inline("file:///a.py"))
+    running = editor.ask("textDocument/inlineCompletion", make_inline_params("file:///a.py"))
     await editor.until(lambda: "waiting" in editor.errors)
 
     await editor.request("shutdown")
@@ -164,7 +164,7 @@ async def test_a_client_that_hangs_up_ends_the_server(spawn: Spawn):
     assert "Traceback" not in abrupt.errors + polite.errors
 
 
-async def test_everything_in_one_write_is_taken_in_order(spawn: Spawn):
+async def test_messages_in_one_write_are_handled_in_order(spawn: Spawn):
     editor = await spawn(None)
     item = {"uri": "file:///a.py", "languageId": "python", "version": 3, "text": "x"}
 
@@ -172,7 +172,7 @@ async def test_everything_in_one_write_is_taken_in_order(spawn: Spawn):
         {"id": "i", "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
         {"method": "initialized", "params": {}},
         {"method": "textDocument/didOpen", "params": {"textDocument": item}},
-        {"id": "c", "method": "textDocument/inlineCompletion", "params": inline("file:///a.py")},
+        {"id": "c", "method": "textDocument/inlineCompletion", "params": make_inline_params("file:///a.py")},
         {"id": "s", "method": "shutdown"},
         {"method": "exit"},
     )
@@ -189,33 +189,35 @@ async def test_everything_in_one_write_is_taken_in_order(spawn: Spawn):
 
 
 async def test_roots_come_from_folders_or_the_root_and_follow_changes(spawn: Spawn):
-    editor = await spawn("plain", workspaceFolders=[folder("/one"), folder("/two%20b"), folder("untitled:x")])
+    editor = await spawn(
+        "plain", workspaceFolders=[make_folder("/one"), make_folder("/two%20b"), make_folder("untitled:x")]
+    )
     single = await spawn("plain", rootUri="file:///only")
 
     editor.notify(
         "workspace/didChangeWorkspaceFolders",
-        {"event": {"added": [folder("/three"), folder("/one")], "removed": [folder("/two%20b")]}},
+        {"event": {"added": [make_folder("/three"), make_folder("/one")], "removed": [make_folder("/two%20b")]}},
     )
 
-    assert (await status(editor))["roots"] == ["/one", "/three"]
-    assert (await status(single))["roots"] == ["/only"]
+    assert (await request_status(editor))["roots"] == ["/one", "/three"]
+    assert (await request_status(single))["roots"] == ["/only"]
 
 
-async def test_nothing_heavy_is_imported_and_the_harness_is_made_once(spawn: Spawn):
+async def test_no_heavy_module_is_imported_and_the_harness_is_made_once(spawn: Spawn):
     """`make_harness` of the fake fails if a heavy module is imported already."""
     editor = await spawn()
 
-    assert (await status(editor))["running"] == 0
+    assert (await request_status(editor))["running"] == 0
     assert editor.errors == ""
 
 
-async def test_real_clients_are_all_welcome(spawn: Spawn):
+async def test_all_real_clients_are_initialized(spawn: Spawn):
     for path in sorted(Path(__file__).parents[1].glob("clients/*.json")):
         editor = await spawn(None)
         assert await editor.initialize(path.stem), path
 
 
-async def test_each_capability_is_answered_for(spawn: Spawn):
+async def test_each_announced_method_has_a_handler(spawn: Spawn):
     """Each announced method has a handler: without params, the answer is -32602."""
     editor = await spawn(
         "plain",
@@ -250,14 +252,14 @@ async def test_a_signal_ends_the_server_in_order(spawn: Spawn):
     assert "Traceback" not in editor.errors
 
 
-def inline(uri: str) -> dict[str, object]:
+def make_inline_params(uri: str) -> dict[str, object]:
     position = {"line": 0, "character": 0}
     return {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
 
 
-def folder(path: str) -> dict[str, str]:
+def make_folder(path: str) -> dict[str, str]:
     return {"uri": path if ":" in path else f"file://{path}", "name": path}
 
 
-async def status(editor: Editor) -> dict[str, object]:
+async def request_status(editor: Editor) -> dict[str, object]:
     return await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})

@@ -52,7 +52,7 @@ async def test_the_code_that_a_task_is_about(spawn: Spawn, workspace: Path):
     assert "notes.md" in [candidate["path"] for candidate in others]
 
 
-async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
+async def test_the_unsaved_text_is_searched(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_index(editor)
     uri = (workspace / "shop.py").as_uri()
@@ -63,7 +63,7 @@ async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
     assert first["range"]["start"] == {"line": 7, "character": 0}
 
 
-async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: Path, tmp_path: Path):
+async def test_a_task_can_name_one_of_several_folders(spawn: Spawn, workspace: Path, tmp_path: Path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "tax.py").write_text("def tax_of(): ...\n")
@@ -88,7 +88,7 @@ async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: 
         ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],
 )
-async def test_a_task_that_says_nothing_is_told_what_to_say(
+async def test_a_task_without_words_is_refused_with_a_remedy(
     spawn: Spawn, workspace: Path, argument: dict[str, Any], reason: str
 ):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
@@ -97,7 +97,7 @@ async def test_a_task_that_says_nothing_is_told_what_to_say(
         await run(editor, "locate", argument)
 
 
-async def test_a_search_that_finds_nothing_says_why(spawn: Spawn, workspace: Path):
+async def test_a_search_without_a_result_says_why(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_index(editor)
     while True:

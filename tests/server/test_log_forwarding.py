@@ -9,7 +9,7 @@ from lsp_harness.server.server_log import forward_warnings
 from tests.server.conftest import Spawn
 
 
-async def test_records_from_before_the_client_and_of_threads_are_told() -> None:
+async def test_early_records_and_records_of_threads_are_forwarded() -> None:
     file_warnings.forget_warnings()
     messages: list[str] = []
     both_arrived = asyncio.Event()
@@ -30,7 +30,9 @@ async def test_records_from_before_the_client_and_of_threads_are_told() -> None:
     assert messages == ["early", "late"]
 
 
-async def test_the_editor_is_told_and_the_settings_file_has_a_diagnostic(spawn: Spawn, tmp_path: Path) -> None:
+async def test_a_settings_file_that_is_a_pipe_is_reported_by_a_message_and_a_diagnostic(
+    spawn: Spawn, tmp_path: Path
+) -> None:
     root = tmp_path / "ws"
     root.mkdir()
     os.mkfifo(root / "lsp-harness.toml")

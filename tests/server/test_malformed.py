@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.support.lsp import Editor, frame, key
+from tests.support.lsp import Editor, encode_id, frame_message
 
 STATUS = {"method": "workspace/executeCommand", "params": {"command": "lspHarness.status"}}
 INLINE = "textDocument/inlineCompletion"
@@ -24,7 +24,7 @@ async def is_alive(editor: Editor) -> bool:
     return "version" in await editor.request(STATUS["method"], STATUS["params"])
 
 
-def codes_without_id(editor: Editor) -> list[int]:
+def list_codes_without_id(editor: Editor) -> list[int]:
     """Return the codes of the errors without an id."""
     return [
         message["error"]["code"]
@@ -76,23 +76,23 @@ async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
 
     editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
 
-    await editor.find(lambda message: key(message.get("id")) == key(id) and "result" in message)
+    await editor.find(lambda message: encode_id(message.get("id")) == encode_id(id) and "result" in message)
     editor.request_ids.remove([id])
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [-32600]
+    assert list_codes_without_id(editor) == [-32600]
 
 
 @pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
-async def test_a_value_that_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
+async def test_a_request_with_an_invalid_id_is_refused_without_an_id(spawn: Spawn, id: Any):
     editor = await spawn("plain")
 
-    editor.write(frame(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
+    editor.write(frame_message(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [-32600]
+    assert list_codes_without_id(editor) == [-32600]
 
 
-async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
+async def test_two_requests_with_one_id_get_two_answers(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.send({"id": 1000, **STATUS}, {"id": 1000, **STATUS}, {"id": "1000", **STATUS})
@@ -101,7 +101,7 @@ async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
     assert await is_alive(editor)
 
 
-async def test_unknown_methods(spawn: Spawn):
+async def test_unknown_methods_are_refused_or_ignored(spawn: Spawn):
     editor = await spawn("plain")
     editor.notify("nobody/knows", {"a": 1})
     editor.notify("$/nobody", [])
@@ -113,7 +113,7 @@ async def test_unknown_methods(spawn: Spawn):
         assert error == {"code": -32601, "message": f"{method} is not supported"}
 
 
-async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spawn):
+async def test_a_notification_as_a_request_and_a_request_as_a_notification_are_survived(spawn: Spawn):
     editor = await spawn("plain")
 
     editor.notify(INLINE, GOOD)
@@ -144,13 +144,13 @@ async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spa
         (b'{"jsonrpc":"2.0","method":5}', -32600),
     ],
 )
-async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
+async def test_an_invalid_body_is_refused_without_an_id(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
 
-    editor.write(frame(body))
+    editor.write(frame_message(body))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == [code]
+    assert list_codes_without_id(editor) == [code]
 
 
 @pytest.mark.parametrize(
@@ -163,17 +163,17 @@ async def test_a_body_that_is_no_message_is_refused_to_nobody(spawn: Spawn, body
         (b'{"jsonrpc":"2.0","id":"z"}', -32600),
     ],
 )
-async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, code: int):
+async def test_an_incomplete_request_is_refused_with_its_id(spawn: Spawn, body: bytes, code: int):
     editor = await spawn("plain")
     editor.request_ids.append("z")
 
-    editor.write(frame(body))
+    editor.write(frame_message(body))
 
     assert (await editor.find(lambda message: message.get("id") == "z"))["error"]["code"] == code
     assert await is_alive(editor)
 
 
-async def test_answers_to_nothing_are_ignored(spawn: Spawn):
+async def test_answers_without_a_request_are_ignored(spawn: Spawn):
     editor = await spawn("plain")
 
     for message in (
@@ -181,11 +181,11 @@ async def test_answers_to_nothing_are_ignored(spawn: Spawn):
         {"id": "x", "error": {"code": 1, "message": ""}},
         {"id": None, "result": 1},
     ):
-        editor.write(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
-    editor.write(frame(b'{"method":"exit"}'))
+        editor.write(frame_message(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+    editor.write(frame_message(b'{"method":"exit"}'))
 
     assert await is_alive(editor)
-    assert codes_without_id(editor) == []
+    assert list_codes_without_id(editor) == []
 
 
 @pytest.mark.parametrize("result", [5, "x", [], {"applied": "maybe"}, {}])
@@ -223,10 +223,10 @@ async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, invalid_bytes:
     editor.write(invalid_bytes)
 
     assert await is_alive(editor)
-    assert set(codes_without_id(editor)) <= {-32700, -32600}
+    assert set(list_codes_without_id(editor)) <= {-32700, -32600}
 
 
-async def test_other_spellings_of_the_header(spawn: Spawn):
+async def test_other_spellings_of_the_header_are_read(spawn: Spawn):
     editor = await spawn("plain")
     body = json.dumps({"jsonrpc": "2.0", "id": "h", **STATUS}).encode()
     editor.request_ids.append("h")
@@ -260,7 +260,7 @@ async def test_a_client_that_leaves_in_the_middle_of_a_message(spawn: Spawn):
     assert "Traceback" not in editor.errors
 
 
-async def test_bad_notifications_are_logged_and_nothing_more(spawn: Spawn):
+async def test_invalid_notifications_are_only_logged(spawn: Spawn):
     editor = await spawn("plain")
     methods = ("Open", "Change", "Save", "Close")
 

@@ -20,33 +20,33 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def without_file_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The index process looks for changes only once an hour."""
+    """Make the index process look for changes only once an hour."""
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "true")
     monkeypatch.setenv("WATCHFILES_POLL_DELAY_MS", "3600000")
 
 
-async def symbols(editor: Editor, query: str) -> list[str]:
+async def find_symbol_files(editor: Editor, query: str) -> list[str]:
     return [
         Path(symbol["location"]["uri"]).name for symbol in await editor.request("workspace/symbol", {"query": query})
     ]
 
 
 async def wait_for_symbols(editor: Editor, query: str, files: list[str]) -> None:
-    while await symbols(editor, query) != files:
+    while await find_symbol_files(editor, query) != files:
         assert editor.process.returncode is None
 
 
-def did_save(file: Path) -> tuple[str, dict[str, Any]]:
+def make_did_save(file: Path) -> tuple[str, dict[str, Any]]:
     return "textDocument/didSave", {"textDocument": {"uri": file.as_uri()}}
 
 
-def did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
+def make_did_change_watched_files(file: Path) -> tuple[str, dict[str, Any]]:
     return "workspace/didChangeWatchedFiles", {"changes": [{"uri": file.as_uri(), "type": 2}]}
 
 
 @pytest.mark.usefixtures("without_file_events")
-@pytest.mark.parametrize("notification", [did_save, did_change_watched_files])
-async def test_a_saved_file_is_indexed_where_the_system_tells_of_nothing(
+@pytest.mark.parametrize("notification", [make_did_save, make_did_change_watched_files])
+async def test_a_saved_file_is_indexed_without_a_file_watch_of_the_system(
     spawn: Spawn, workspace: Path, notification: Any
 ):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
@@ -64,4 +64,4 @@ async def test_a_saved_file_is_indexed_where_the_system_tells_of_nothing(
 
     await wait_for_symbols(editor, "after_it", ["shown.py"])
     # no notification named this file, and no scan found it
-    assert await symbols(editor, "before") == ["hidden.py"]
+    assert await find_symbol_files(editor, "before") == ["hidden.py"]

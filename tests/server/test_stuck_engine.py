@@ -11,7 +11,7 @@ from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
 from lsp_harness.inference.running_engines import peer_pid
 from lsp_harness.inference.supervisor import engine_address
 from tests.support.lsp import Editor, ResponseError
-from tests.support.stuck import has_ended, listener
+from tests.support.stuck import has_ended, start_listener
 
 URI = "file:///tmp/half.py"
 TEXT = "def area(r):\n    return r * \n"
@@ -50,50 +50,55 @@ async def editor(engine_socket: Path, tmp_path: Path) -> AsyncIterator[Editor]:
         await editor.kill()
 
 
-def command(name: str, *arguments: object) -> dict[str, object]:
+def make_command(name: str, *arguments: object) -> dict[str, object]:
     return {"command": f"lspHarness.{name}", "arguments": list(arguments)}
 
 
-def completion_params(character: int, kind: int = 1) -> dict[str, object]:
+def make_completion_params(character: int, kind: int = 1) -> dict[str, object]:
     position = {"line": 1, "character": character}
     return {"textDocument": {"uri": URI}, "position": position, "context": {"triggerKind": kind}}
 
 
-def popups(editor: Editor) -> list[str]:
+def list_shown_messages(editor: Editor) -> list[str]:
     return [
         message["params"]["message"] for message in editor.received if message.get("method") == "window/showMessage"
     ]
 
 
-async def test_a_waiting_request_is_told_once_and_the_next_one_is_answered(engine_socket: Path, editor: Editor):
+async def test_a_waiting_request_fails_once_and_the_next_one_is_answered(engine_socket: Path, editor: Editor):
     # two verbs that need a model, at the same time
     span = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
     selection = {"uri": URI, "range": span}
-    with listener(engine_socket, stopped=True) as process:
+    with start_listener(engine_socket, stopped=True) as process:
         requests = [
-            editor.request("workspace/executeCommand", command("explain", selection)),
-            editor.request("workspace/executeCommand", command("instruct", selection | {"instruction": "use pi"})),
+            editor.request("workspace/executeCommand", make_command("explain", selection)),
+            editor.request("workspace/executeCommand", make_command("instruct", selection | {"instruction": "use pi"})),
         ]
         answers = await asyncio.gather(*requests, return_exceptions=True)
 
         assert [type(answer) for answer in answers] == [ResponseError, ResponseError]
         assert all(STUCK in str(answer) for answer in answers)
         assert has_ended(process.pid)
-    assert len([message for message in popups(editor) if STUCK in message]) == len(popups(editor)) == 1
+    assert (
+        len([message for message in list_shown_messages(editor) if STUCK in message])
+        == len(list_shown_messages(editor))
+        == 1
+    )
     # the request starts a new engine
-    await editor.request("textDocument/inlineCompletion", completion_params(15))
+    await editor.request("textDocument/inlineCompletion", make_completion_params(15))
     assert peer_pid(engine_socket) not in (None, process.pid)
 
 
 @pytest.mark.parametrize("silence_s", [60.0])
-async def test_requests_that_need_no_model_do_not_wait_for_it(engine_socket: Path, editor: Editor):
+async def test_requests_without_the_model_do_not_wait_for_the_engine(engine_socket: Path, editor: Editor):
     position = {"line": 1, "character": 15}
-    with listener(engine_socket, stopped=True) as process:
+    with start_listener(engine_socket, stopped=True) as process:
         symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
         context = await editor.request(
-            "workspace/executeCommand", command("context", {"uri": URI, "range": {"start": position, "end": position}})
+            "workspace/executeCommand",
+            make_command("context", {"uri": URI, "range": {"start": position, "end": position}}),
         )
-        status = await editor.request("workspace/executeCommand", command("status"))
+        status = await editor.request("workspace/executeCommand", make_command("status"))
 
         assert [symbol["name"] for symbol in symbols] == ["area"]
         assert "Token counts are estimates: the engine does not answer within 2 s." in context["text"]
@@ -103,9 +108,9 @@ async def test_requests_that_need_no_model_do_not_wait_for_it(engine_socket: Pat
         assert not has_ended(process.pid)
 
 
-async def test_a_restart_goes_on_to_sigkill(engine_socket: Path, editor: Editor):
-    with listener(engine_socket, stopped=True) as process:
-        result = await editor.request("workspace/executeCommand", command("restartEngine"))
+async def test_a_restart_kills_an_engine_that_ignores_sigterm(engine_socket: Path, editor: Editor):
+    with start_listener(engine_socket, stopped=True) as process:
+        result = await editor.request("workspace/executeCommand", make_command("restartEngine"))
 
         assert has_ended(process.pid)
         assert result == {"model": "tiny", "pid": peer_pid(engine_socket)}

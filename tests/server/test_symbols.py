@@ -10,7 +10,7 @@ from tests.support.lsp import Editor, ResponseError
 TEXT = "# 𐐀\nclass Circle:\n    def area(self):\n        return 1\n\n\nlimit = 3\n"
 
 
-def values_of(symbol: dict, *names: str) -> tuple:
+def read_values(symbol: dict, *names: str) -> tuple:
     return tuple(symbol[name] for name in names)
 
 
@@ -25,7 +25,7 @@ async def test_an_outline_is_a_tree_where_the_client_shows_one(spawn: Spawn):
 
     [circle, limit] = symbols
     [area] = circle["children"]
-    assert [values_of(symbol, "name", "kind") for symbol in (circle, area, limit)] == [
+    assert [read_values(symbol, "name", "kind") for symbol in (circle, area, limit)] == [
         ("Circle", 5),
         ("area", 6),
         ("limit", 13),
@@ -34,7 +34,7 @@ async def test_an_outline_is_a_tree_where_the_client_shows_one(spawn: Spawn):
     assert circle["range"]["end"] == {"line": 3, "character": 16}
 
 
-async def test_others_get_a_list(spawn: Spawn):
+async def test_a_client_without_trees_gets_a_list_of_symbols(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///a.py", TEXT)
     symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": "file:///a.py"}})
@@ -46,7 +46,7 @@ async def test_others_get_a_list(spawn: Spawn):
     ]
 
 
-async def test_a_text_in_no_language_we_know_declares_nothing(spawn: Spawn):
+async def test_a_text_in_an_unknown_language_has_no_symbols(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open("file:///a.odd", TEXT, language="odd")
     assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": "file:///a.odd"}}) == []
@@ -68,12 +68,12 @@ async def wait_for_symbols(editor: Editor, query: str, count: int) -> list[dict]
     return symbols
 
 
-async def test_symbols_of_the_workspace(spawn: Spawn, workspace: Path):
+async def test_symbols_of_the_workspace_are_found(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     [circle, area] = await wait_for_symbols(editor, "circle", 2)
-    assert values_of(circle, "name", "kind") == ("Circle", 5)
+    assert read_values(circle, "name", "kind") == ("Circle", 5)
     assert circle["location"]["uri"] == (workspace / "shapes.py").as_uri()
-    assert values_of(area, "name", "kind") == ("CircleArea", 12)
+    assert read_values(area, "name", "kind") == ("CircleArea", 12)
     [radius] = await wait_for_symbols(editor, "radius", 1)
     # in UTF-16 units, as the client counts
     assert radius["location"]["range"] == {"start": {"line": 0, "character": 8}, "end": {"line": 0, "character": 14}}
@@ -81,7 +81,7 @@ async def test_symbols_of_the_workspace(spawn: Spawn, workspace: Path):
     assert method["containerName"] == "Circle"
 
 
-async def test_an_open_text_counts_as_it_is_and_not_as_it_is_on_disk(spawn: Spawn, workspace: Path):
+async def test_symbols_of_an_open_text_replace_those_on_disk(spawn: Spawn, workspace: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri())
     await wait_for_symbols(editor, "circle", 2)
     uri = (workspace / "shapes.py").as_uri()
@@ -115,13 +115,13 @@ async def test_folders_come_and_go(spawn: Spawn, workspace: Path):
     await wait_for_symbols(editor, "circle", 0)
 
 
-async def test_of_a_workspace_that_is_not_trusted_nothing_is_indexed(spawn: Spawn, workspace: Path, tmp_path: Path):
+async def test_a_workspace_that_is_not_trusted_is_not_indexed(spawn: Spawn, workspace: Path, tmp_path: Path):
     editor = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
     assert await editor.request("workspace/symbol", {"query": "circle"}) == []
     assert not (tmp_path / "home/cache/index").exists()
 
 
-async def test_where_nobody_knows_better_definitions_and_references_are_guessed(spawn: Spawn, workspace: Path):
+async def test_without_another_server_definitions_and_references_are_guessed(spawn: Spawn, workspace: Path):
     (workspace / "use.py").write_text("from shapes import Circle\n\n'é'; Circle().area()\n# Circle\n")
     options = {"capabilities": {"experimental": {"lspHarness": {"fallback": True}}}, "rootUri": workspace.as_uri()}
     editor = await spawn("plain", **options)
@@ -146,7 +146,7 @@ async def test_where_nobody_knows_better_definitions_and_references_are_guessed(
     assert len(uses) == 2
 
 
-async def test_whoever_has_not_said_so_gets_no_guesses(spawn: Spawn):
+async def test_a_client_that_does_not_ask_for_guesses_gets_none(spawn: Spawn):
     editor = await spawn(None)
     result = await editor.initialize("nvim")
     assert not {"definitionProvider", "referencesProvider"} & result["capabilities"].keys()
@@ -155,8 +155,8 @@ async def test_whoever_has_not_said_so_gets_no_guesses(spawn: Spawn):
             await editor.request(method, {})
 
 
-async def test_references_are_found_by_what_an_import_calls_it(spawn: Spawn, workspace: Path):
-    """From the alias, and from the declaration."""
+async def test_references_are_found_under_an_imported_alias(spawn: Spawn, workspace: Path):
+    """References are requested at the alias, and at the declaration."""
     (workspace / "use.py").write_text("from shapes import Circle as Ring\n\nRing()\n")
     (workspace / "other.py").write_text("import shapes\n\nshapes.Circle()\n")
     (workspace / "plain.py").write_text("class Ring: ...\n\n\nRing()\n")

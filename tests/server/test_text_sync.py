@@ -38,7 +38,7 @@ def apply_change(text: str, change: dict[str, Any], encoding: Encoding) -> str:
 
 @settings(max_examples=150, deadline=None)
 @given(pieces, notification_lists, encodings)
-def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
+def test_any_sequence_of_changes_gives_the_text_of_the_client(
     text: str, notifications: list[tuple[int | None, list[dict[str, Any]]]], encoding: Encoding
 ) -> None:
     documents, uri = OpenDocuments(), "file:///a.py"

@@ -14,7 +14,7 @@ from websockets.exceptions import InvalidStatus
 from lsp_harness.errors import UsageError
 from lsp_harness.server.transport.tcp import Address, parse_address
 from tests.server.conftest import FAKE, Spawn
-from tests.support.lsp import Editor, encoded
+from tests.support.lsp import Editor, encode_messages
 
 STATUS = {"command": "lspHarness.status"}
 HEAVY_MODULES = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
@@ -35,7 +35,7 @@ async def start() -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
         await editor.kill()
 
 
-async def test_tcp_serves_one_client_and_ends_with_it(start: Callable[..., Awaitable[Editor]]):
+async def test_a_tcp_server_serves_one_client_and_ends_with_it(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--tcp", "127.0.0.1:0")
     await editor.connect()
     await editor.initialize()
@@ -72,7 +72,9 @@ async def test_a_web_page_cannot_post_messages_to_the_socket(start: Callable[...
 
 @pytest.mark.parametrize("option", ["--tcp", "--ws"])
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "example.com:80", "[::]:0", "127.0.0.1", "127.0.0.1:99999", "x"])
-async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Editor]], option: str, address: str):
+async def test_addresses_of_other_machines_are_refused(
+    start: Callable[..., Awaitable[Editor]], option: str, address: str
+):
     editor = await start(option, address)
 
     assert await editor.ended() == 2
@@ -80,14 +82,14 @@ async def test_other_machines_are_not_served(start: Callable[..., Awaitable[Edit
     assert "Traceback" not in editor.errors
 
 
-async def test_one_transport_at_a_time(start: Callable[..., Awaitable[Editor]]):
+async def test_only_one_transport_can_be_chosen(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--tcp", "1", "--ws", "2")
 
     assert await editor.ended() == 2
     assert editor.errors == "lsp-harness: choose one of --tcp and --ws\n"
 
 
-async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
+async def test_a_port_in_use_is_refused(start: Callable[..., Awaitable[Editor]]):
     first = await start("--tcp", "127.0.0.1:0")
     second = await start("--tcp", f"127.0.0.1:{await first.listening('tcp')}")
 
@@ -108,7 +110,7 @@ async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
         ("", None),
     ],
 )
-def test_addresses(text: str, expected: Address | None):
+def test_an_address_is_parsed_or_refused(text: str, expected: Address | None):
     if expected:
         assert parse_address(text) == expected
         return
@@ -116,7 +118,7 @@ def test_addresses(text: str, expected: Address | None):
         parse_address(text)
 
 
-class Socket:
+class ClientSocket:
     """The client's end of a WebSocket."""
 
     def __init__(self, editor: Editor, connection: ClientConnection) -> None:
@@ -133,11 +135,11 @@ class Socket:
         return json.loads(message)
 
 
-async def test_a_websocket(start: Callable[..., Awaitable[Editor]]):
+async def test_the_server_speaks_over_a_websocket(start: Callable[..., Awaitable[Editor]]):
     editor = await start("--ws", "127.0.0.1:0")
     url = f"ws://127.0.0.1:{await editor.listening('ws')}"
     async with connect(url, max_size=None, proxy=None) as connection:
-        socket = Socket(editor, connection)
+        socket = ClientSocket(editor, connection)
         await socket.ask(1, "initialize", {"processId": None, "capabilities": {}})
         assert (await socket.answer())["result"]["serverInfo"]["name"] == "lsp-harness"
         item = {"uri": "file:///a.py", "languageId": "python", "version": 1, "text": "x" * 5 * 2**20}
@@ -205,13 +207,13 @@ async def test_a_missing_extra_is_named():
     assert errors.decode() == "lsp-harness: --ws needs the websockets package: pip install 'lsp-harness[ws]'\n"
 
 
-async def test_regular_files_for_standard_streams(tmp_path: Path):
+async def test_standard_streams_may_be_regular_files(tmp_path: Path):
     """asyncio cannot poll regular files, so one thread reads and another writes.
 
     This server does not come from a fork server, so that the modules that it imported are known, too.
     """
     (tmp_path / "in").write_bytes(
-        encoded(
+        encode_messages(
             {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
             {"id": 2, "method": "shutdown"},
             {"method": "exit"},
@@ -225,7 +227,7 @@ async def test_regular_files_for_standard_streams(tmp_path: Path):
     assert (tmp_path / "out").read_bytes().endswith(b'{"jsonrpc":"2.0","id":2,"result":null}')
 
 
-async def test_a_client_that_reads_late_gets_everything(spawn: Spawn):
+async def test_a_client_that_reads_late_gets_all_answers(spawn: Spawn):
     """The answers to 2,000 requests fill the pipe many times before the client reads the first one."""
     editor = await spawn("plain")
     stream = editor.process.stdout

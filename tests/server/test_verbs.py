@@ -16,7 +16,7 @@ ALL = [
 SELECTION = {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 16}}
 
 
-def offered_actions(actions: list[Any]) -> list[tuple[str, str, str]]:
+def list_offered_actions(actions: list[Any]) -> list[tuple[str, str, str]]:
     return [(a["title"], a["kind"], a["command"]["command"]) for a in actions]
 
 
@@ -32,17 +32,17 @@ async def test_verbs_are_offered_by_kind_and_only_those_the_client_can_run(spawn
     for editor in (vscode, nvim):
         editor.open(uri, TEXT)
 
-    assert offered_actions(await request_actions(vscode, uri)) == ALL
-    assert offered_actions(await request_actions(vscode, uri, "refactor.rewrite")) == ALL[:1]
-    assert offered_actions(await request_actions(vscode, uri, "refactor")) == ALL
+    assert list_offered_actions(await request_actions(vscode, uri)) == ALL
+    assert list_offered_actions(await request_actions(vscode, uri, "refactor.rewrite")) == ALL[:1]
+    assert list_offered_actions(await request_actions(vscode, uri, "refactor")) == ALL
     assert await request_actions(vscode, uri, "quickfix") == []
     # this client has no command that asks for an instruction
-    assert offered_actions(await request_actions(nvim, uri)) == ALL[1:]
+    assert list_offered_actions(await request_actions(nvim, uri)) == ALL[1:]
     [explain] = await request_actions(nvim, uri)
     assert explain["command"]["arguments"] == [{"uri": uri, "range": SELECTION}]
 
 
-async def test_in_a_workspace_that_is_not_trusted_there_is_nothing_but_completions(spawn: Spawn, tmp_path: Path):
+async def test_without_trust_only_completions_are_offered(spawn: Spawn, tmp_path: Path):
     uri = (tmp_path / "a.py").as_uri()
     editor = await spawn("vscode", initializationOptions={"trusted": False})
     editor.open(uri, TEXT)
@@ -86,7 +86,7 @@ async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argu
         await run(editor, name, argument)
 
 
-async def test_a_client_that_applies_no_edits_is_offered_none(spawn: Spawn):
+async def test_a_client_that_cannot_apply_edits_is_offered_none(spawn: Spawn):
     editor = await spawn("plain")
     editor.open("file:///ws/a.py", TEXT)
 

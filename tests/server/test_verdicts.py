@@ -19,7 +19,7 @@ async def test_a_verdict_is_read_by_its_uri_or_by_a_command(spawn: Spawn):
 
 
 @pytest.mark.parametrize("uri", ["file:///etc/passwd", "lsp-harness-verdict:/../../etc/passwd", VERDICT[:-3], ""])
-async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
+async def test_only_known_verdicts_can_be_read(spawn: Spawn, uri: str):
     editor = await spawn("vscode")
 
     with pytest.raises(ResponseError, match="verdict"):
@@ -28,7 +28,7 @@ async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
         await editor.request("workspace/executeCommand", {"command": "lspHarness.why", "arguments": [uri]})
 
 
-async def test_status_is_told_to_those_who_want_it_and_only_when_it_changed(spawn: Spawn):
+async def test_the_status_is_sent_to_clients_that_want_it_when_it_changes(spawn: Spawn):
     with_status, without_status = await spawn("vscode"), await spawn("eglot")
 
     assert await with_status.find_params("lspHarness/status") == {"engine": "off", "documents": 0}

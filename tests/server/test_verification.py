@@ -5,30 +5,30 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn, release_harness
-from tests.support.lsp import Editor, ResponseError, capabilities
+from tests.support.lsp import Editor, ResponseError, read_capabilities
 
 URI = "file:///ws/a.py"
 VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
 
-def with_lenses(client: str = "vscode", *, refresh: bool = True) -> dict[str, Any]:
+def make_capabilities_with_lenses(client: str = "vscode", *, refresh: bool = True) -> dict[str, Any]:
     """Return the capabilities of a client that shows lenses."""
-    declared = capabilities(client)
+    declared = read_capabilities(client)
     declared["textDocument"]["codeLens"] = {}
     declared.setdefault("workspace", {})["codeLens"] = {"refreshSupport": refresh}
     return declared
 
 
-async def lenses(editor: Editor) -> Any:
+async def request_lenses(editor: Editor) -> Any:
     return await editor.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
 
 
 async def test_a_verdict_is_a_lens_whose_command_shows_its_document(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "fine")
     await editor.find_params("workspace/codeLens/refresh")
 
-    [lens] = await lenses(editor)
+    [lens] = await request_lenses(editor)
     assert lens["range"]["start"] == {"line": 0, "character": 0}
     assert lens["command"]["title"] == "verified ✓ 3 checks, 12 tests"
     executed = {"command": lens["command"]["command"], "arguments": lens["command"]["arguments"]}
@@ -37,26 +37,26 @@ async def test_a_verdict_is_a_lens_whose_command_shows_its_document(spawn: Spawn
 
 
 async def test_a_lens_names_the_check_that_failed(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "teh")
     await editor.find_params("workspace/codeLens/refresh")
 
-    [lens] = await lenses(editor)
+    [lens] = await request_lenses(editor)
     assert lens["command"]["title"] == "verification failed ✗ spelling"
 
 
-@pytest.mark.parametrize("declared", [capabilities("vscode"), with_lenses(refresh=False)])
-async def test_clients_that_cannot_follow_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
+@pytest.mark.parametrize("declared", [read_capabilities("vscode"), make_capabilities_with_lenses(refresh=False)])
+async def test_clients_that_cannot_refresh_lenses_get_none(spawn: Spawn, declared: dict[str, Any]):
     editor = await spawn("vscode", capabilities=declared)
     editor.open(URI, "fine")
 
     with pytest.raises(ResponseError, match=r"^-32601"):
-        await lenses(editor)
+        await request_lenses(editor)
     assert not [message for message in editor.received if message.get("method") == "workspace/codeLens/refresh"]
 
 
-async def test_a_verification_that_takes_long_shows_its_progress(spawn: Spawn):
-    editor = await spawn("vscode", capabilities=with_lenses())
+async def test_a_long_verification_shows_its_progress(spawn: Spawn):
+    editor = await spawn("vscode", capabilities=make_capabilities_with_lenses())
     editor.open(URI, "slow")
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
     assert begin["value"]["title"] == "Verifying with lsp-harness"
@@ -68,7 +68,7 @@ async def test_a_verification_that_takes_long_shows_its_progress(spawn: Spawn):
     await editor.find_params("workspace/codeLens/refresh")
 
 
-async def test_its_cancel_button_ends_the_verification(spawn: Spawn):
+async def test_the_cancel_button_ends_the_verification(spawn: Spawn):
     editor = await spawn("vscode")
     editor.open(URI, "slow")
     begin = await editor.find_params("$/progress", lambda params: params["value"]["kind"] == "begin")
@@ -79,7 +79,7 @@ async def test_its_cancel_button_ends_the_verification(spawn: Spawn):
     await editor.until(lambda: f"stopped {URI}" in editor.errors)
 
 
-async def test_a_client_without_progress_bars_gets_none(spawn: Spawn):
+async def test_a_client_without_progress_bars_gets_no_progress(spawn: Spawn):
     editor = await spawn("plain")
     editor.open(URI, "slow")
     await release_harness(editor, URI)

@@ -1,4 +1,4 @@
-"""The messages that say where the user is, and whether the workspace is trusted."""
+"""Tests of the messages that report the cursor of the user, and the trust in the workspace."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ async def open_text(spawn: Spawn) -> Editor:
     return editor
 
 
-def action_params(start: int, end: int) -> dict[str, object]:
+def make_action_params(start: int, end: int) -> dict[str, object]:
     lsp_range = {"start": {"line": 1, "character": start}, "end": {"line": 1, "character": end}}
     return {"textDocument": DOCUMENT, "range": lsp_range, "context": {"diagnostics": []}}
 
@@ -34,14 +34,14 @@ async def test_opening_and_saving_warm_the_place_the_user_was_last_seen_at(spawn
 async def test_a_code_action_without_a_selection_says_where_the_cursor_is(spawn: Spawn):
     editor = await open_text(spawn)
 
-    await editor.request("textDocument/codeAction", action_params(1, 1))
-    await editor.request("textDocument/codeAction", action_params(0, 2))
+    await editor.request("textDocument/codeAction", make_action_params(1, 1))
+    await editor.request("textDocument/codeAction", make_action_params(0, 2))
 
     await editor.until(lambda: "warm 4" in editor.errors)
     assert "warm 5" not in editor.errors
 
 
-async def test_a_client_may_say_where_the_cursor_is_and_what_has_the_focus(spawn: Spawn):
+async def test_a_client_can_report_the_cursor_and_the_focused_document(spawn: Spawn):
     editor = await open_text(spawn)
 
     position = {"line": 1, "character": 2}
@@ -93,7 +93,7 @@ async def test_trust_is_an_initialization_option_and_no_setting(
 
 
 @pytest.mark.parametrize(("trusted", "model"), [(True, "theirs"), (False, "qwen2.5-coder-0.5b-instruct")])
-async def test_settings_of_a_workspace_count_where_it_is_trusted(
+async def test_settings_of_a_workspace_are_used_only_with_trust(
     spawn: Spawn, tmp_path: Path, trusted: bool, model: str
 ):
     (tmp_path / "lsp-harness.toml").write_text('[model]\npath = "theirs"\n')

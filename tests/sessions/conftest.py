@@ -20,7 +20,7 @@ from tests.harness.tools import require_verified_proposals
 OpenScripted = Callable[..., Awaitable[OpenSession]]
 
 
-def tool_call(name: str, **arguments: Any) -> dict[str, Any]:
+def make_tool_call(name: str, **arguments: Any) -> dict[str, Any]:
     """Return a reply that calls a tool."""
     return {"text": f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"}
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 from tests.support import raw_mcp_server
-from tests.support.raw_mcp_server import text_answer
+from tests.support.raw_mcp_server import make_text_answer
 
 CHANGED = '{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}'
 
 
 def write_servers(folder: Path) -> str:
     """Write the settings of a server that has a second tool after its first call, and return the file."""
-    script = {"tools/call": ["OTHER", CHANGED, text_answer("ok")]}
+    script = {"tools/call": ["OTHER", CHANGED, make_text_answer("ok")]}
     server = {"command": sys.executable, "args": [raw_mcp_server.__file__, json.dumps(script)]}
     file = folder / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"raw": server}}))
@@ -23,7 +23,7 @@ def write_servers(folder: Path) -> str:
 
 
 async def test_a_new_tool_is_seen_and_called_in_the_next_step(open_scripted: OpenScripted, tmp_path: Path):
-    replies = (tool_call("one"), tool_call("two"), tool_call("find_tool", words="two"), say("done"))
+    replies = (make_tool_call("one"), make_tool_call("two"), make_tool_call("find_tool", words="two"), say("done"))
     opened = await open_scripted(*replies, mcp_config=write_servers(tmp_path), permission_mode="trust")
     await ask(opened, "use the tools")
     calls = [event.data for event in opened.session.log.turns[0] if event.type == "tool.completed"]
@@ -35,7 +35,7 @@ async def test_a_new_tool_is_seen_and_called_in_the_next_step(open_scripted: Ope
 
 async def test_a_new_tool_that_the_session_forbids_stays_hidden(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        *(tool_call("one"), tool_call("mcp__raw__two"), say("done")),
+        *(make_tool_call("one"), make_tool_call("mcp__raw__two"), say("done")),
         mcp_config=write_servers(tmp_path),
         permission_mode="trust",
         disallowed_tools=("mcp__raw__two",),

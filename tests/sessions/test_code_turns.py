@@ -68,25 +68,25 @@ def write_files(project: Path, **files: str) -> None:
         (project / f"{name}.py").write_text(text)
 
 
-def events(opened: OpenSession, type: str) -> list[dict[str, Any]]:
+def read_event_data(opened: OpenSession, type: str) -> list[dict[str, Any]]:
     return [dict(event.data) for event in read_log(opened.session.log.path) if event.type == type]
 
 
-def states(opened: OpenSession) -> list[str]:
-    return [data["state"] for data in events(opened, "state.entered")]
+def list_entered_states(opened: OpenSession) -> list[str]:
+    return [data["state"] for data in read_event_data(opened, "state.entered")]
 
 
-def outcomes(opened: OpenSession) -> dict[str, str]:
-    return {data["state"]: data["outcome"] for data in events(opened, "state.exited")}
+def group_outcomes_by_state(opened: OpenSession) -> dict[str, str]:
+    return {data["state"]: data["outcome"] for data in read_event_data(opened, "state.exited")}
 
 
 # -- intents
-async def test_a_prompt_that_asks_for_no_work_is_answered_with_what_can_be_asked(open_scripted: OpenScripted):
+async def test_a_prompt_without_a_task_is_answered_with_a_list_of_possible_tasks(open_scripted: OpenScripted):
     opened = await open_scripted({"text": "other"}, driver="code")
     stopped = await ask(opened, "hello")
-    assert (stopped.reason, states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
+    assert (stopped.reason, list_entered_states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
     assert "Which code is it about" in stopped.text
-    assert events(opened, "intent.chosen") == [{"intent": "other", "chooser": "model", "reason": ""}]
+    assert read_event_data(opened, "intent.chosen") == [{"intent": "other", "chooser": "model", "reason": ""}]
 
 
 async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):
@@ -102,14 +102,14 @@ async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScr
     assert temperatures == [0.1, 0.7]
 
 
-async def test_a_question_is_answered_and_changes_nothing(open_scripted: OpenScripted, project: Path):
+async def test_a_question_is_answered_and_no_file_is_changed(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted({"text": "explain"}, {"text": "It computes an area."}, driver="code")
     write_files(project, geo=GEO)
     stopped = await ask(opened, "what does area do?")
-    assert states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]
+    assert list_entered_states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]
     assert stopped.text.startswith("It computes an area.")
     assert (project / "geo.py").read_text() == GEO
-    assert events(opened, "edit.proposed") == []
+    assert read_event_data(opened, "edit.proposed") == []
 
 
 async def test_a_fix_is_about_a_present_finding(open_scripted: OpenScripted, project: Path):
@@ -119,7 +119,7 @@ async def test_a_fix_is_about_a_present_finding(open_scripted: OpenScripted, pro
     # the name is repaired without a model
     assert (project / "geo.py").read_text() == GEO
     assert stopped.text.startswith("geo.py:4-5: ")
-    assert [data["kind"] for data in events(opened, "candidate.generated")] == ["nearest name"]
+    assert [data["kind"] for data in read_event_data(opened, "candidate.generated")] == ["nearest name"]
 
 
 async def test_a_fix_without_a_finding_is_an_edit(open_scripted: OpenScripted, project: Path):
@@ -130,7 +130,7 @@ async def test_a_fix_without_a_finding_is_an_edit(open_scripted: OpenScripted, p
 
 
 @pytest.mark.parametrize(("intent", "mends"), [("fix", {True}), ("edit", {False})])
-async def test_only_a_fix_is_to_mend_the_tests_that_fail(
+async def test_only_a_fix_must_repair_the_failing_tests(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch, intent: str, mends: set[bool]
 ):
     seen: list[bool] = []
@@ -171,7 +171,7 @@ async def test_new_code_tests_and_docstrings_are_written(
     assert (project / file).read_text() == text
 
 
-async def test_the_model_reviews_a_candidate_and_its_no_is_told_in_the_next_prompt(
+async def test_the_model_reviews_a_candidate_and_its_no_is_in_the_next_prompt(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for key, value in (("VERIFICATION__DIFF_REVIEW", "veto"), ("GENERATION__CANDIDATES", "1")):
@@ -183,7 +183,7 @@ async def test_the_model_reviews_a_candidate_and_its_no_is_told_in_the_next_prom
     write_files(project, geo=GEO)
     await ask(opened, "area returns the wrong number")
     assert (project / "geo.py").read_text().endswith("return math.pi * radius * radius\n")
-    verdicts = [(data["passed"], data["outcomes"][-1]["check"]) for data in events(opened, "verify.completed")]
+    verdicts = [(data["passed"], data["outcomes"][-1]["check"]) for data in read_event_data(opened, "verify.completed")]
     assert verdicts == [(False, "review"), (True, "review")]
 
 
@@ -206,7 +206,7 @@ async def test_the_next_prompt_repeats_the_lines_of_the_checks(
     engine = opened.parts.models[0].engine
     assert isinstance(engine, ScriptedEngine)
     assert prompt_text(engine.foreground_requests[-1]).rstrip().endswith(FEEDBACK)
-    rejected = [data["reason"] for data in events(opened, "candidate.rejected")]
+    rejected = [data["reason"] for data in read_event_data(opened, "candidate.rejected")]
     assert [*reversed(rejected)] == FEEDBACK.splitlines()[1:]
 
 
@@ -216,7 +216,7 @@ async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripte
     write_files(project, shapes=SHAPES, uses=USES, test_shapes=TESTS)
     stopped = await ask(opened, "rename the parameter factor of Shape.scale to ratio")
     assert stopped.reason == "completed", stopped
-    [plan] = events(opened, "plan.proposed")
+    [plan] = read_event_data(opened, "plan.proposed")
     order = [(item["symbol"], item["role"]) for item in plan["items"]]
     assert order == [
         ("Shape.scale", "definition"),
@@ -239,7 +239,7 @@ async def test_a_rename_of_a_parameter_needs_no_model(open_scripted: OpenScripte
         .replace("factor=2", "ratio=2")
     )
     assert shapes == expected
-    assert "5 edits: Shape.scale at shapes.py:2" in outcomes(opened)["PLAN"]
+    assert "5 edits: Shape.scale at shapes.py:2" in group_outcomes_by_state(opened)["PLAN"]
     assert (await opened.undo()).paths == ("shapes.py", "test_shapes.py", "uses.py")
     assert (project / "shapes.py").read_text() == SHAPES
 
@@ -256,17 +256,17 @@ async def test_without_plans_only_the_found_function_is_edited(
     await ask(opened, "rename the parameter factor of halve to part")
     assert "part=1" in (project / "uses.py").read_text()
     assert (project / "user.py").read_text() == user
-    [skipped] = events(opened, "plan.skipped")
+    [skipped] = read_event_data(opened, "plan.skipped")
     assert skipped["reason"].startswith("one edit; generation.plan is off")
 
 
-async def test_the_places_that_only_look_like_uses_are_named_and_kept(open_scripted: OpenScripted, project: Path):
+async def test_places_that_only_resemble_uses_are_named_and_not_changed(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted(driver="code")
     guess = "def shrink(thing):\n    return thing.scale(factor=0.1)\n"
     write_files(project, shapes=SHAPES, uses=USES, guess="import shapes\n\n\n" + guess)
     await ask(opened, "rename the parameter factor of Shape.scale to ratio")
     assert (project / "guess.py").read_text().endswith(guess)
-    assert "Look at guess.py:5: these may mean it, too, and stay as they are" in outcomes(opened)["PLAN"]
+    assert "Look at guess.py:5: these may mean it, too, and stay as they are" in group_outcomes_by_state(opened)["PLAN"]
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ async def test_a_rename_that_is_not_safe_is_refused(
     with pytest.raises(NoAnswer, match=message):
         await ask(opened, prompt)
     assert (project / "shapes.py").read_text() == SHAPES
-    assert states(opened)[-1] == "FAILED"
+    assert list_entered_states(opened)[-1] == "FAILED"
 
 
 AREA = "import math\n\n\ndef area(radius):\n    return math.pi * radius ** 2\n"
@@ -300,34 +300,38 @@ UNIT_REPORT = "```python\ndef report(radii):\n    return [area(radius, 'm') for 
 PLANNED = ("edit", "change", "keep", *[UNIT] * 4, *[UNIT_REPORT] * 4)
 
 
-async def test_the_model_confirms_each_item_and_what_it_accepts_is_edited(open_scripted: OpenScripted, project: Path):
+async def test_the_model_confirms_each_item_and_only_accepted_items_are_edited(
+    open_scripted: OpenScripted, project: Path
+):
     replies = [{"text": text} for text in PLANNED]
     replies[-1]["expect"] = "It is now `def area(radius, unit):`"
     opened = await open_scripted(*replies, driver="code")
     write_files(project, geo=AREA, report=REPORT, show=SHOW)
     stopped = await ask(opened, "let area take a unit and return it")
     assert stopped.text.startswith("geo.py:4-5: 2 of 2 planned edits: form ✓, behaviour not checked (parse ✓, lint ✓")
-    assert [(item["item"], item["is_accepted"], item["by"]) for item in events(opened, "plan.item.decided")] == [
+    assert [
+        (item["item"], item["is_accepted"], item["by"]) for item in read_event_data(opened, "plan.item.decided")
+    ] == [
         (1, True, "model"),
         (2, False, "model"),
     ]
     assert "area(radius, 'm')" in (project / "report.py").read_text()
     assert (project / "show.py").read_text() == SHOW
-    [proposal] = events(opened, "edit.proposed")
+    [proposal] = read_event_data(opened, "edit.proposed")
     assert ["+++ b/geo.py" in proposal["diff"], "+++ b/report.py" in proposal["diff"]] == [True, True]
-    assert [data["item"] for data in events(opened, "plan.item.completed")] == [0, 1]
-    numbers = [data["candidate"] for data in events(opened, "candidate.generated")]
+    assert [data["item"] for data in read_event_data(opened, "plan.item.completed")] == [0, 1]
+    numbers = [data["candidate"] for data in read_event_data(opened, "candidate.generated")]
     assert len(numbers) == len(set(numbers))
 
 
-async def test_a_dependent_that_cannot_be_edited_stays_as_it_is(open_scripted: OpenScripted, project: Path):
+async def test_a_dependent_whose_edits_fail_stays_unchanged(open_scripted: OpenScripted, project: Path):
     replies = [{"text": text} for text in (*PLANNED[:-4], *["```python\n(\n```"] * 7)]
     opened = await open_scripted(*replies, driver="code")
     write_files(project, geo=AREA, report=REPORT, show=SHOW)
     stopped = await ask(opened, "let area take a unit and return it")
     assert stopped.text.startswith("geo.py:4-5: 1 of 2 planned edits: form ✓, behaviour not checked (parse ✓, lint ✓")
     assert (project / "report.py").read_text() == REPORT
-    assert "No candidate passed the checks" in events(opened, "plan.item.completed")[1]["reason"]
+    assert "No candidate passed the checks" in read_event_data(opened, "plan.item.completed")[1]["reason"]
 
 
 # -- the table
@@ -335,7 +339,7 @@ RANDOM = random.Random(31)
 SIGNS = string.printable + "äß→"
 
 
-def noise() -> str:
+def make_noise() -> str:
     return "".join(RANDOM.choice(SIGNS) for _ in range(RANDOM.randrange(40)))
 
 
@@ -344,24 +348,24 @@ def noise() -> str:
     [(), ("edit",), ("edit", "change"), ("edit", "change", "keep"), ("explain",), ("fix",), ("generate",)],
     ids=lambda right: "-".join(right) or "none",
 )
-async def test_whatever_the_model_writes_only_the_table_is_followed(
+async def test_random_answers_of_the_model_follow_the_table_of_states(
     open_scripted: OpenScripted, project: Path, right: tuple[str, ...]
 ):
     for _ in range(15):
-        replies = [{"text": text} for text in (*right, *(noise() for _ in range(60)))]
+        replies = [{"text": text} for text in (*right, *(make_noise() for _ in range(60)))]
         opened = await open_scripted(*replies, driver="code")
         write_files(project, geo=AREA, report=REPORT, show=SHOW)
         try:
             await ask(opened, "let area take a unit and return it")
         except HarnessError:
-            assert states(opened)[-1] == "FAILED"
-        entered = states(opened)
+            assert list_entered_states(opened)[-1] == "FAILED"
+        entered = list_entered_states(opened)
         assert entered[0] == "UNDERSTAND"
         table: Mapping[str, Collection[str]] = {**NEXT_STATES}
         for state, following in pairwise(entered):
             assert following in table[state]
         assert not table[entered[-1]]
-        assert (entered[-1] == "COMPLETE") or not events(opened, "edit.applied")
+        assert (entered[-1] == "COMPLETE") or not read_event_data(opened, "edit.applied")
 
 
 async def test_a_prompt_about_a_failing_test_is_about_the_code_under_test(open_scripted: OpenScripted, project: Path):
@@ -370,8 +374,8 @@ async def test_a_prompt_about_a_failing_test_is_about_the_code_under_test(open_s
     write_files(project, shapes=SHAPES, test_shapes=TESTS)
     with pytest.raises(Exception, match="script has 0 replies"):
         await ask(opened, "fix the failing test test_scale")
-    [intent] = events(opened, "intent.chosen")
+    [intent] = read_event_data(opened, "intent.chosen")
     assert (intent["intent"], intent["chooser"]) == ("fix", "facts")
-    [place] = events(opened, "place.chosen")
+    [place] = read_event_data(opened, "place.chosen")
     assert (place["path"], place["symbol"]) == ("shapes.py", "Square.scale")
     assert (project / "test_shapes.py").read_text() == TESTS

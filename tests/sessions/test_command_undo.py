@@ -11,25 +11,25 @@ from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_undo import UndoWish
 from lsp_harness.wire.event import Event
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 
-def bash(command: str) -> dict[str, object]:
-    return tool_call("bash", command=command, execution="inline")
+def make_bash_call(command: str) -> dict[str, object]:
+    return make_tool_call("bash", command=command, execution="inline")
 
 
-def checkpoints(opened: OpenSession) -> list[list[str]]:
+def read_checkpoints(opened: OpenSession) -> list[list[str]]:
     found = (event for event in read_log(opened.session.log.path) if event.type == "checkpoint.created")
     return [event.data["paths"] for event in found]
 
 
-async def test_an_undo_restores_what_a_command_removed_renamed_and_created(open_scripted: OpenScripted, tmp_path: Path):
+async def test_an_undo_restores_removed_renamed_and_created_files(open_scripted: OpenScripted, tmp_path: Path):
     folder = tmp_path / "project"
     (folder / "old.bin").write_bytes(bytes(range(256)))
-    opened = await open_scripted(bash("rm geo.py; mv old.bin new.bin; mkdir d; echo x > d/x"), say("done"))
+    opened = await open_scripted(make_bash_call("rm geo.py; mv old.bin new.bin; mkdir d; echo x > d/x"), say("done"))
     await ask(opened, "go")
     assert sorted(path.name for path in folder.iterdir()) == ["d", "new.bin"]
-    assert checkpoints(opened) == [["d/x", "geo.py", "new.bin", "old.bin"]]
+    assert read_checkpoints(opened) == [["d/x", "geo.py", "new.bin", "old.bin"]]
     await opened.undo(UndoWish(with_commands=True))
     assert (folder / "geo.py").read_text() == "PI = 3\n"
     assert (folder / "old.bin").read_bytes() == bytes(range(256))
@@ -38,20 +38,25 @@ async def test_an_undo_restores_what_a_command_removed_renamed_and_created(open_
 
 async def test_an_edit_and_a_command_of_one_turn_are_undone_together(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), bash("rm geo.py"), say("done")
+        make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("rm geo.py"), say("done")
     )
     await ask(opened, "go")
     await opened.undo(UndoWish(with_commands=True))
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
-async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: OpenScripted, tmp_path: Path):
+async def test_a_command_without_changes_is_no_turn_to_undo(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        bash("echo 1 > made"), say("a"), bash("true; python3 -c pass"), say("b"), bash("cat geo.py"), say("c")
+        make_bash_call("echo 1 > made"),
+        say("a"),
+        make_bash_call("true; python3 -c pass"),
+        say("b"),
+        make_bash_call("cat geo.py"),
+        say("c"),
     )
     for prompt in "abc":
         await ask(opened, prompt)
-    assert checkpoints(opened) == [["made"]]
+    assert read_checkpoints(opened) == [["made"]]
     await opened.undo(UndoWish(with_commands=True))
     assert not (tmp_path / "project" / "made").exists()
     with pytest.raises(UsageError, match="nothing to undo"):
@@ -60,8 +65,8 @@ async def test_a_command_that_changes_nothing_is_no_turn_to_undo(open_scripted: 
 
 async def test_edits_of_a_subagent_are_undone_with_the_turn_of_its_parent(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("agent", prompt="x", preset="edit"),
-        tool_call("create", path="made.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="x", preset="edit"),
+        make_tool_call("create", path="made.py", text="x = 1\n"),
         say("made"),
         say("ok"),
     )
@@ -74,7 +79,7 @@ async def test_edits_of_a_subagent_are_undone_with_the_turn_of_its_parent(open_s
 async def test_a_command_runs_although_no_copy_can_be_made(
     open_scripted: OpenScripted, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    opened = await open_scripted(bash("echo 1 > made"), say("a"))
+    opened = await open_scripted(make_bash_call("echo 1 > made"), say("a"))
     (tmp_path / "home" / "state").mkdir(parents=True, exist_ok=True)
     (tmp_path / "home" / "state" / "checkpoints").write_text("in the way")
     assert (await ask(opened, "go")).reason == "completed"
@@ -86,20 +91,20 @@ async def test_a_folder_that_takes_too_long_to_copy_is_copied_only_once(
     open_scripted: OpenScripted, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.sessions.edit_copies.FOLDER_LIMIT_S", 0.0)
-    opened = await open_scripted(bash("echo 1 > made"), bash("echo 2 > made"), say("a"))
+    opened = await open_scripted(make_bash_call("echo 1 > made"), make_bash_call("echo 2 > made"), say("a"))
     await ask(opened, "go")
-    assert checkpoints(opened) == []
+    assert read_checkpoints(opened) == []
     assert caplog.text.count("too many files") == 1
 
 
-async def test_an_edit_that_was_written_is_not_reported_as_failed_if_its_copy_is_gone(
+async def test_a_written_edit_succeeds_although_its_checkpoint_is_gone(
     open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     async def fail(checkpoints: Checkpoints, checkpoint_id: str) -> tuple[str, ...]:
         raise FileMissing("there is no checkpoint")
 
     monkeypatch.setattr(Checkpoints, "seal", fail)
-    opened = await open_scripted(tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), say("done"))
+    opened = await open_scripted(make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), say("done"))
     await ask(opened, "go")
     ends = [
         event.type for event in read_log(opened.session.log.path) if event.type in ("tool.completed", "tool.failed")
@@ -110,11 +115,9 @@ async def test_an_edit_that_was_written_is_not_reported_as_failed_if_its_copy_is
     assert (tmp_path / "project" / "geo.py").read_text() == "PI = 3\n"
 
 
-async def test_without_more_words_an_undo_keeps_what_changed_while_a_command_ran(
-    open_scripted: OpenScripted, tmp_path: Path
-):
+async def test_an_ordinary_undo_keeps_changes_during_a_command(open_scripted: OpenScripted, tmp_path: Path):
     opened = await open_scripted(
-        tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), bash("echo x > made"), say("done")
+        make_tool_call("edit", path="geo.py", old="PI = 3", new="PI = 4"), make_bash_call("echo x > made"), say("done")
     )
     await ask(opened, "go")
     result = await opened.undo()
@@ -125,8 +128,8 @@ async def test_without_more_words_an_undo_keeps_what_changed_while_a_command_ran
     assert (await opened.undo(UndoWish(is_redo=True))).paths == ("made",)
 
 
-async def test_an_undo_is_asked_as_an_edit_if_nobody_has_confirmed_it(open_scripted: OpenScripted, tmp_path: Path):
-    opened = await open_scripted(tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
+async def test_an_unconfirmed_undo_needs_a_permission(open_scripted: OpenScripted, tmp_path: Path):
+    opened = await open_scripted(make_tool_call("create", path="made.py", text="x = 1\n"), say("done"), has_person=True)
     await opened.set_permission_mode("acceptEdits")
     await ask(opened, "go")
     await opened.set_permission_mode("ask")

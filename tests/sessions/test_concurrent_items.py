@@ -18,7 +18,16 @@ from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_opening import open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from tests.sessions.conftest import ask
-from tests.sessions.test_code_turns import AREA, SHOW, UNIT, events, outcomes, project, states, write_files
+from tests.sessions.test_code_turns import (
+    AREA,
+    SHOW,
+    UNIT,
+    group_outcomes_by_state,
+    list_entered_states,
+    project,
+    read_event_data,
+    write_files,
+)
 from tests.sessions.test_resumed_turns import TASK
 
 __all__ = ["project"]
@@ -104,26 +113,27 @@ async def test_callers_are_written_at_once_and_applied_in_the_order_of_the_plan(
         f"from geo import area\n\n\n{EDITED['report']}\n\n\n{EDITED['total']}\n"
     )
     assert EDITED["show"] in (project / "show.py").read_text()
-    assert [data["item"] for data in events(opened, "plan.item.completed")] == [0, 1, 2, 3]
+    assert [data["item"] for data in read_event_data(opened, "plan.item.completed")] == [0, 1, 2, 3]
     generated = [
-        (data["candidate"], data["item"], data["text"].split("(")[0]) for data in events(opened, "candidate.generated")
+        (data["candidate"], data["item"], data["text"].split("(")[0])
+        for data in read_event_data(opened, "candidate.generated")
     ]
     # each may have a retry, too, and so a number for it
     assert sorted(generated) == [(1, 0, "def area"), (2, 1, "def report"), (6, 2, "def total"), (10, 3, "def show")]
     assert "Producing candidate 6 for total at report.py:9..." in [
-        data.get("reason") for data in events(opened, "state.entered")
+        data.get("reason") for data in read_event_data(opened, "state.entered")
     ]
-    assert states(opened)[-1] == "COMPLETE"
+    assert list_entered_states(opened)[-1] == "COMPLETE"
     await opened.aclose()
 
 
-async def test_one_that_fails_with_the_engine_ends_the_others_and_what_was_done_is_known(project: Path):
+async def test_an_item_whose_engine_fails_ends_the_others_and_keeps_finished_items(project: Path):
     engine = ConcurrentEngine(["edit", *["change"] * 3, UNIT], fails="total")
     opened = await open_concurrent(project, engine)
     with pytest.raises(EngineError, match="the engine has died"):
         await ask(opened, TASK)
-    assert states(opened)[-1] == "FAILED"
-    assert [data["item"] for data in events(opened, "plan.item.completed")] == [0, 1]
+    assert list_entered_states(opened)[-1] == "FAILED"
+    assert [data["item"] for data in read_event_data(opened, "plan.item.completed")] == [0, 1]
     assert (project / "report.py").read_text() == BOTH
     await opened.aclose()
 
@@ -134,10 +144,14 @@ async def test_the_model_swaps_an_item_with_the_next_one(project: Path):
     opened = await open_concurrent(project, engine, report=only_report)
     opened.record_start()
     await ask(opened, TASK)
-    decided = [(data["item"], data["is_accepted"], data["is_swapped"]) for data in events(opened, "plan.item.decided")]
+    decided = [
+        (data["item"], data["is_accepted"], data["is_swapped"]) for data in read_event_data(opened, "plan.item.decided")
+    ]
     assert decided == [(1, True, True), (2, True, False)]
-    assert [data["path"] for data in events(opened, "plan.item.completed")] == SWAPPED
-    assert outcomes(opened)["PLAN"] == "3 edits: area at geo.py:4, show at show.py:5, report at report.py:5"
+    assert [data["path"] for data in read_event_data(opened, "plan.item.completed")] == SWAPPED
+    assert (
+        group_outcomes_by_state(opened)["PLAN"] == "3 edits: area at geo.py:4, show at show.py:5, report at report.py:5"
+    )
     first, second = engine.foreground_requests[1:3]
     assert "Next caller show: print(area(1))" in prompt_text(first)
     # the last item has no next one
@@ -156,22 +170,22 @@ async def test_the_model_swaps_an_item_with_the_next_one(project: Path):
     again = await open_concurrent(project, engine, report=only_report, resume=opened.session.id)
     again.record_start()
     await again.session.finish_waiting()
-    assert [data["path"] for data in events(again, "plan.item.completed")] == SWAPPED
-    assert states(again)[-1] == "COMPLETE"
+    assert [data["path"] for data in read_event_data(again, "plan.item.completed")] == SWAPPED
+    assert list_entered_states(again)[-1] == "COMPLETE"
     await again.aclose()
 
 
-def item(path: str, symbol: str, *depends_on: int) -> PlannedItem:
+def make_item(path: str, symbol: str, *depends_on: int) -> PlannedItem:
     return PlannedItem(path, symbol, 1, "caller", "", depends_on)
 
 
-def test_an_item_is_neither_swapped_nor_written_with_one_that_needs_it():
+def test_an_item_is_not_written_together_with_its_dependent():
     items = [
-        item("a.py", "area"),
-        item("a.py", "Shape.scale", 0),
-        item("b.py", "Shape", 0),
-        item("a.py", "Shape", 0),
-        item("a.py", "test", 0, 1, 2, 3),
+        make_item("a.py", "area"),
+        make_item("a.py", "Shape.scale", 0),
+        make_item("b.py", "Shape", 0),
+        make_item("a.py", "Shape", 0),
+        make_item("a.py", "test", 0, 1, 2, 3),
     ]
     # `Shape.scale` is a part of `Shape` in the same file
     assert find_independent(items) == [[0], [1, 2], [3], [4]]

@@ -31,7 +31,7 @@ async def open_code(open_scripted: OpenScripted, file: Path, **options: Any) -> 
     return opened
 
 
-def events(opened: OpenSession, type: str) -> list[dict[str, Any]]:
+def read_event_data(opened: OpenSession, type: str) -> list[dict[str, Any]]:
     return [dict(event.data) for event in read_log(opened.session.log.path) if event.type == type]
 
 
@@ -47,9 +47,9 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
         "tests – (no program is known that runs the tests for geo.py)); applied"
     )
     assert file.read_text() == CHANGED
-    states = [data["state"] for data in events(opened, "state.entered")]
+    states = [data["state"] for data in read_event_data(opened, "state.entered")]
     assert states == ["UNDERSTAND", "LOCATE", "PLAN", "GENERATE", "VERIFY", "COMPLETE"]
-    outcomes = {data["state"]: data["outcome"] for data in events(opened, "state.exited")}
+    outcomes = {data["state"]: data["outcome"] for data in read_event_data(opened, "state.exited")}
     assert outcomes == {
         "UNDERSTAND": "edit",
         "LOCATE": "Found area at geo.py:4-5",
@@ -57,9 +57,9 @@ async def test_a_prompt_becomes_a_checked_edit_that_can_be_undone(open_scripted:
         "GENERATE": "",
         "VERIFY": "",
     }
-    decisions = [(data["tool"], data["decision"], data["by"]) for data in events(opened, "permission.decided")]
+    decisions = [(data["tool"], data["decision"], data["by"]) for data in read_event_data(opened, "permission.decided")]
     assert decisions == [("lint", "allow", "mode"), ("edit", "allow", "mode")]
-    assert "LINT: F821 Undefined name `pi`" in events(opened, "candidate.rejected")[0]["reason"]
+    assert "LINT: F821 Undefined name `pi`" in read_event_data(opened, "candidate.rejected")[0]["reason"]
     assert (await opened.undo()).paths == ("geo.py",)
     assert file.read_text() == GEO
 
@@ -84,13 +84,13 @@ async def test_an_edit_that_the_gate_denies_is_shown_and_not_written(
     assert stopped.reason == "denied"
     assert "; not applied: " in stopped.text
     assert file.read_text() == GEO
-    assert "+    return math.pi * radius ** 2" in events(opened, "edit.proposed")[0]["diff"]
-    assert [(data["tool"], data["by"]) for data in events(opened, "permission.decided")] == [
+    assert "+    return math.pi * radius ** 2" in read_event_data(opened, "edit.proposed")[0]["diff"]
+    assert [(data["tool"], data["by"]) for data in read_event_data(opened, "permission.decided")] == [
         ("lint", "mode"),
         ("edit", by),
     ]
-    assert reason in events(opened, "edit.rejected")[0]["reason"]
-    assert events(opened, "checkpoint.created") == events(opened, "edit.applied") == []
+    assert reason in read_event_data(opened, "edit.rejected")[0]["reason"]
+    assert read_event_data(opened, "checkpoint.created") == read_event_data(opened, "edit.applied") == []
 
 
 async def start_until_question(opened: OpenSession, task: str = TASK) -> "tuple[asyncio.Task[Any], str]":
@@ -114,7 +114,7 @@ async def test_a_person_decides_and_sees_the_file(open_scripted: OpenScripted, f
     opened.answer_question(request, {"decision": decision})
     assert ((await turn).reason == "completed") == (decision == "allow")
     assert file.read_text() == text
-    [question] = events(opened, "permission.requested")
+    [question] = read_event_data(opened, "permission.requested")
     assert (question["tool"], question["paths"]) == ("edit", [str(file)])
 
 
@@ -126,7 +126,7 @@ async def test_a_file_that_changed_meanwhile_is_left_alone(open_scripted: OpenSc
     with pytest.raises(StaleDocument, match="changed while the edit was computed"):
         await turn
     assert file.read_text() == GEO + "\nPI = 3\n"
-    assert len(events(opened, "edit.stale")) == 1
+    assert len(read_event_data(opened, "edit.stale")) == 1
 
 
 async def test_a_linter_that_is_not_allowed_does_not_run(open_scripted: OpenScripted, file: Path):
@@ -137,9 +137,9 @@ async def test_a_linter_that_is_not_allowed_does_not_run(open_scripted: OpenScri
         "geo.py:4-5: candidate 1 of 1: form ✓, behaviour not checked; only the syntax was looked at (parse ✓, "
         "lint – (the linter may not run: lint is not allowed: lint is in disallowed_tools), types – ("
     )
-    [lint, *_] = events(opened, "permission.decided")
+    [lint, *_] = read_event_data(opened, "permission.decided")
     assert (lint["tool"], lint["decision"], lint["by"]) == ("lint", "deny", "tools")
-    [checks] = events(opened, "verify.completed")
+    [checks] = read_event_data(opened, "verify.completed")
     [reason] = [outcome["reason"] for outcome in checks["outcomes"] if outcome["check"] == "lint"]
     assert reason.startswith("the linter may not run: lint is not allowed")
 
@@ -151,11 +151,11 @@ async def test_a_text_that_waits_is_the_next_task(open_scripted: OpenScripted, f
     opened.answer_question(request, {"decision": "allow"})
     await turn
     await opened.session.finish_waiting()
-    assert [data["text"] for data in events(opened, "invocation.received")] == [TASK, "zebra"]
-    assert "no code in project fits this task" in events(opened, "turn.stopped")[-1]["detail"]
+    assert [data["text"] for data in read_event_data(opened, "invocation.received")] == [TASK, "zebra"]
+    assert "no code in project fits this task" in read_event_data(opened, "turn.stopped")[-1]["detail"]
 
 
-async def test_an_edit_that_cannot_be_done_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
+async def test_an_impossible_edit_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
     opened = await open_code(open_scripted, file)
     with pytest.raises(NoAnswer, match="no code in project fits this task; name a function in it"):
         await ask(opened, "zebra")

@@ -1,4 +1,4 @@
-"""A client that ends: its questions are denied, its session is free for others, and without a turn nothing is left."""
+"""Tests of a client that ends: its questions are denied, and its session can be continued."""
 
 import asyncio
 from pathlib import Path
@@ -12,13 +12,13 @@ from lsp_harness.kernel.log.session_log import find_holder
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.sessions.session_host import serve_session
 from lsp_harness.sessions.session_options import SessionOptions
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
-RUN = tool_call("bash", command="touch x", execution="inline")
+RUN = make_tool_call("bash", command="touch x", execution="inline")
 ANSWER = {"command": "permission", "decision": "allow"}
 
 
-class Client:
+class SessionClient:
     """A client whose session runs in this process."""
 
     def __init__(self, open_scripted: OpenScripted, *replies: dict[str, Any], **options: Any) -> None:
@@ -44,7 +44,7 @@ class Client:
 async def test_the_question_of_a_client_that_ends_is_denied(
     open_scripted: OpenScripted, tmp_path: Path, options: dict[str, Any]
 ):
-    client = Client(open_scripted, RUN, RUN, say("done"), **options)
+    client = SessionClient(open_scripted, RUN, RUN, say("done"), **options)
     *_, question = await client.frames("permission_request")
     client.incoming.put_nowait(None)
 
@@ -58,8 +58,8 @@ async def test_the_question_of_a_client_that_ends_is_denied(
     assert find_holder(SessionStore().folder / question["session_id"]) is None
 
 
-async def test_an_answer_before_the_end_counts(open_scripted: OpenScripted, tmp_path: Path):
-    client = Client(open_scripted, RUN, say("done"), has_person=True)
+async def test_an_answer_before_the_end_of_the_client_is_used(open_scripted: OpenScripted, tmp_path: Path):
+    client = SessionClient(open_scripted, RUN, say("done"), has_person=True)
     *_, question = await client.frames("permission_request")
     client.incoming.put_nowait(ANSWER | {"request_id": question["request_id"]})
     client.incoming.put_nowait(None)
@@ -77,7 +77,7 @@ async def test_a_session_without_a_turn_leaves_no_folder(open_scripted: OpenScri
     assert not opened.session.log.folder.exists()
 
 
-async def test_the_first_turn_writes_what_was_before_it(open_scripted: OpenScripted):
+async def test_the_first_turn_writes_the_earlier_events(open_scripted: OpenScripted):
     opened = await open_scripted(say("hello"))
     opened.record_start()
     assert not opened.session.log.folder.exists()

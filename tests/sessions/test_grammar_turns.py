@@ -96,8 +96,8 @@ class RandomAnswers(ScriptedEngine):
         return "".join(self._dice.choice(SIGNS) for _ in range(1 + self._dice.randrange(size)))
 
 
-def test_a_proposal_without_a_passed_check_of_its_bytes_is_found(tmp_path: Path) -> None:
-    """The invariant is looked at after each test of this folder, so it must not be blind."""
+def test_a_proposal_without_a_passed_check_of_its_text_is_detected(tmp_path: Path) -> None:
+    """This check runs after each test of this folder, so it must detect such a proposal."""
     for hash, passed in (("a", True), ("b", True), ("a", False)):
         log = SessionLog(tmp_path / f"{hash}{passed}")
         turn = log.turn()
@@ -121,7 +121,7 @@ def test_a_proposal_without_a_passed_check_of_its_bytes_is_found(tmp_path: Path)
     ],
     ids=["questions", "plans", "reviews"],
 )
-async def test_whatever_the_grammars_allow_only_the_table_is_followed(
+async def test_random_answers_within_the_grammars_follow_the_table_of_states(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     acceptor: "Acceptor",

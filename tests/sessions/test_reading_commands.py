@@ -47,7 +47,7 @@ def starts_trap(root: Path, command: str, *without: str) -> bool:
     return (root.parent / "mark").exists() or (root.parent / ".gnupg").exists()
 
 
-def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(root: Path) -> None:
+def test_no_program_checks_signatures_for_a_log_format_of_the_repository(root: Path) -> None:
     lines = git_text(root, "cat-file", "commit", "HEAD").splitlines(keepends=True)
     place = next(place for place, line in enumerate(lines) if line.startswith("committer ")) + 1
     text = "".join([*lines[:place], SIGNATURE, *lines[place:]])
@@ -60,7 +60,7 @@ def test_no_program_checks_signatures_that_a_format_of_the_repository_asks_for(r
     assert not starts_trap(root, "git log")
 
 
-def test_git_fetches_nothing_by_a_protocol_that_the_repository_allows(root: Path) -> None:
+def test_git_does_not_fetch_by_a_protocol_that_the_repository_allows(root: Path) -> None:
     blob = git_text(root, "rev-parse", "HEAD:a.py").strip()
     (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     for key, value in {
@@ -91,7 +91,9 @@ def test_git_starts_no_difference_in_submodules(root: Path) -> None:
     assert not starts_trap(root, "git diff HEAD~1 HEAD")
 
 
-async def test_only_commands_that_may_start_git_read_its_settings(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_commands_that_may_start_git_read_the_settings_of_git(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (root / ".git" / "config").write_text("[core\n")
     for command in ("cat a.py", "ls | sort", "find . -exec wc -l {} +"):
         await ReadingCommands([root]).confine(ShellWork(command, root))
@@ -120,7 +122,7 @@ async def test_git_has_the_settings_of_the_user_without_the_home(tmp_path: Path,
     assert int(done.stdout.split("\n")[1]) > 0, done.stderr
 
 
-def test_only_settings_that_name_no_program_are_kept():
+def test_only_settings_without_programs_are_passed_to_git():
     entries = [
         ("global", "user.email", "a@example.org"),
         ("global", "safe.directory", "/a"),

@@ -16,9 +16,9 @@ from tests.sessions.test_code_turns import (
     SHOW,
     UNIT,
     UNIT_REPORT,
-    events,
+    list_entered_states,
     project,
-    states,
+    read_event_data,
     write_files,
 )
 from tests.sessions.test_edit_driver import start_until_question
@@ -37,14 +37,14 @@ def read_files(project: Path) -> list[str]:
     return [(project / f"{name}.py").read_text() for name in ("geo", "report", "show")]
 
 
-def missing_replies(types: Sequence[str]) -> list[str]:
+def list_missing_replies(types: Sequence[str]) -> list[str]:
     """Return the replies that are still needed after events of these types."""
     decisions, items = types.count("plan.item.decided"), types.count("plan.item.completed")
     replies = ["edit"] * ("intent.chosen" not in types) + ["change", "keep"][decisions:]
     return [*replies, *[UNIT] * 4 * (items < 1), *[UNIT_REPORT] * 4 * (items < 2)]
 
 
-async def resume(opened: OpenSession) -> int:
+async def resume_session(opened: OpenSession) -> int:
     """Let a session that was opened again go on by itself, and return the number of model calls."""
     opened.record_start()
     await opened.session.finish_waiting()
@@ -53,7 +53,7 @@ async def resume(opened: OpenSession) -> int:
     return sum(request.sampling.n for request in engine.foreground_requests)
 
 
-async def test_a_turn_that_was_killed_after_any_event_goes_on(open_scripted: OpenScripted, project: Path):
+async def test_a_turn_that_was_killed_after_any_event_is_continued(open_scripted: OpenScripted, project: Path):
     first = await open_scripted(*REPLIES, driver="code")
     write_base(project)
     first.record_start()
@@ -71,18 +71,18 @@ async def test_a_turn_that_was_killed_after_any_event_goes_on(open_scripted: Ope
     for cut in cuts[cuts.index(types.index("turn.started")) :]:
         log.write_text("".join(lines[: cut + 1]))
         write_base(project)
-        replies = missing_replies(types[: cut + 1])
+        replies = list_missing_replies(types[: cut + 1])
         opened = await open_scripted(*({"text": text} for text in replies), driver="code", resume=first.session.id)
         assert opened.unfinished_prompt == TASK
-        assert await resume(opened) == len(replies), types[cut]
+        assert await resume_session(opened) == len(replies), types[cut]
         assert read_files(project) == result
-        assert states(opened)[-1] == "COMPLETE"
+        assert list_entered_states(opened)[-1] == "COMPLETE"
         assert opened.unfinished_prompt == ""
         await opened.aclose()
 
 
 @pytest.mark.parametrize("is_written", [False, True])
-async def test_nobody_is_asked_again_for_an_answer_that_the_log_has(
+async def test_the_person_is_not_asked_again_for_a_recorded_answer(
     open_scripted: OpenScripted, project: Path, is_written: bool
 ):
     first = await open_scripted(*REPLIES, driver="code", has_person=True)
@@ -99,11 +99,11 @@ async def test_nobody_is_asked_again_for_an_answer_that_the_log_has(
     if not is_written:
         write_base(project)
     opened = await open_scripted(driver="code", has_person=True, resume=first.session.id)
-    assert await resume(opened) == 0
+    assert await resume_session(opened) == 0
     assert read_files(project) == result, [dict(e.data) for e in read_log(log)][-6:]
-    assert len(events(opened, "permission.requested")) == 1
-    assert len(events(opened, "edit.applied")) == 1
-    assert events(opened, "turn.stopped")[-1]["reason"] == "completed"
+    assert len(read_event_data(opened, "permission.requested")) == 1
+    assert len(read_event_data(opened, "edit.applied")) == 1
+    assert read_event_data(opened, "turn.stopped")[-1]["reason"] == "completed"
 
 
 async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted, project: Path):
@@ -119,12 +119,12 @@ async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted
     (project / "geo.py").write_text("# a line more\n" + AREA)
     replies = [{"text": text} for text in PLANNED[1:]]
     opened = await open_scripted(*replies, driver="code", resume=first.session.id)
-    assert await resume(opened) == len(replies)
+    assert await resume_session(opened) == len(replies)
     assert read_files(project)[0].startswith("# a line more\n")
     assert "area(radius, 'm')" in read_files(project)[1]
 
 
-async def test_another_prompt_forgets_the_unfinished_one(open_scripted: OpenScripted, project: Path):
+async def test_another_prompt_discards_the_unfinished_one(open_scripted: OpenScripted, project: Path):
     first = await open_scripted({"text": "edit"}, driver="code")
     write_base(project)
     first.record_start()
@@ -135,4 +135,4 @@ async def test_another_prompt_forgets_the_unfinished_one(open_scripted: OpenScri
     types = [event.type for event in read_log(log)]
     log.write_text("".join(log.read_text().splitlines(keepends=True)[: types.index("intent.chosen") + 1]))
     chat = await open_scripted({"text": "hi"}, driver="chat", resume=first.session.id)
-    assert (chat.unfinished_prompt, await resume(chat)) == ("", 0)
+    assert (chat.unfinished_prompt, await resume_session(chat)) == ("", 0)

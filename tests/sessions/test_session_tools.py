@@ -14,7 +14,7 @@ from lsp_harness.project import lazy_index
 from lsp_harness.project.lazy_index import LazyIndex
 from lsp_harness.sessions.direct_call import CallOutcome, call_tool
 from lsp_harness.sessions.open_session import OpenSession
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 USE = "from geo import area\n\n\ndef main():\n    return area(2)\n"
 
@@ -34,7 +34,7 @@ async def call(opened: OpenSession, tool: str, **given: Any) -> CallOutcome:
 
 
 # -- the index
-async def test_the_first_question_opens_the_index_and_edits_refresh_it(
+async def test_the_first_search_opens_the_index_and_edits_refresh_it(
     open_scripted: OpenScripted, project: Path, tmp_path: Path
 ):
     opened = await open_scripted()
@@ -67,7 +67,7 @@ async def test_the_settings_can_switch_the_index_off(
     assert not list((tmp_path / "home" / "cache").rglob("*.db"))
 
 
-async def test_a_subagent_asks_the_index_of_its_parent(
+async def test_a_subagent_uses_the_index_of_its_parent(
     open_scripted: OpenScripted, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[Path] = []
@@ -79,7 +79,7 @@ async def test_a_subagent_asks_the_index_of_its_parent(
 
     monkeypatch.setattr(FolderIndex, "__init__", count)
     opened = await open_scripted(
-        tool_call("agent", prompt="where is area used?"),
+        make_tool_call("agent", prompt="where is area used?"),
         say('<tool_call>\n{"name": "find_references", "arguments": {"name": "area"}}\n</tool_call>'),
         say("in use.py", expect="use.py:5"),
         say("done"),
@@ -117,7 +117,7 @@ async def test_a_question_does_not_wait_forever(tmp_path: Path, monkeypatch: pyt
     assert index.remark == ""
 
 
-async def test_an_index_that_cannot_be_written_is_told(tmp_path: Path):
+async def test_an_index_that_cannot_be_written_is_reported(tmp_path: Path):
     slow = SlowIndex(state="paused", why="the disk is full")
     index = LazyIndex(tmp_path, find_shared=slow.lend())
     await index.ready(lambda text: None)
@@ -162,7 +162,7 @@ async def test_a_list_of_tools_does_not_hide_files_from_the_listed_tool(open_scr
 # -- how tools are shown
 @pytest.mark.parametrize(("window", "is_short"), [(8192, False), (600, True)])
 async def test_the_window_decides_how_tools_are_shown(open_scripted: OpenScripted, window: int, *, is_short: bool):
-    call = tool_call("symbol_overview", path="geo.py")
+    call = make_tool_call("symbol_overview", path="geo.py")
     opened = await open_scripted(call, say("one"), context_tokens=window)
     await ask(opened, "which symbols are there?")
     engine = cast("ScriptedEngine", opened.parts.models[0].engine)
@@ -190,12 +190,12 @@ async def test_listed_tools_are_all_shown(open_scripted: OpenScripted):
     await ask(denied, "hello")
 
 
-async def test_the_values_of_variables_with_keys_are_nowhere(
+async def test_the_values_of_secret_variables_are_in_no_file(
     open_scripted: OpenScripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MY_API_KEY", "v4lue that nobody may see")
     opened = await open_scripted(
-        tool_call("bash", command="env; printf '%s' \"$DB_PASSWORD\" | sed s/x/x/", execution="inline"),
+        make_tool_call("bash", command="env; printf '%s' \"$DB_PASSWORD\" | sed s/x/x/", execution="inline"),
         say("done"),
         env={"DB_PASSWORD": 'an0ther"one'},
     )

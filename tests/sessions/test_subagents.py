@@ -18,19 +18,19 @@ from lsp_harness.sessions.agent_presets import PRESETS, READING_TOOLS, narrow_to
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.subagent_tool import SubagentTool
 from lsp_harness.wire.event import Event
-from tests.sessions.conftest import OpenScripted, ask, say, tool_call
+from tests.sessions.conftest import OpenScripted, ask, make_tool_call, say
 
 
-def events(opened: OpenSession, id: str = "") -> list[Event]:
+def read_events(opened: OpenSession, id: str = "") -> list[Event]:
     return list(read_log(opened.session.log.folder.parent / (id or opened.session.id) / "events.jsonl"))
 
 
-def only(found: list[Event], type: str) -> Event:
+def find_only_event(found: list[Event], type: str) -> Event:
     [event] = [event for event in found if event.type == type]
     return event
 
 
-def prompts(opened: OpenSession) -> list[str]:
+def read_prompts(opened: OpenSession) -> list[str]:
     engine = cast("ScriptedEngine", opened.parts.models[0].engine)
     return [prompt_text(request) for request in engine.foreground_requests]
 
@@ -44,26 +44,29 @@ def listen_for_questions(opened: OpenSession) -> asyncio.Queue[Event]:
     return questions
 
 
-async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(open_scripted: OpenScripted):
+async def test_the_parent_gets_only_the_answer_and_the_child_has_its_own_log(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="read geo.py"), tool_call("read", path="geo.py"), say("PI is 3"), say("It is 3.")
+        make_tool_call("agent", prompt="read geo.py"),
+        make_tool_call("read", path="geo.py"),
+        say("PI is 3"),
+        say("It is 3."),
     )
     stopped = await ask(opened, "what is PI?")
     assert (stopped.reason, stopped.text) == ("completed", "It is 3.")
-    own = events(opened)
-    started, finished = only(own, "task.started").data, only(own, "agent.finished").data
+    own = read_events(opened)
+    started, finished = find_only_event(own, "task.started").data, find_only_event(own, "agent.finished").data
     assert (started["kind"], finished["text"], finished["reason"]) == ("subagent", "PI is 3", "completed")
     child_id = started["session_id"]
     assert child_id == finished["session_id"] != opened.session.id
     # nothing that the child read or did is in the log of the parent
     assert "PI = 3" not in json.dumps([event.data for event in own])
     assert [event.data["tool"] for event in own if event.type == "tool.started"] == ["agent"]
-    child = events(opened, child_id)
-    assert only(child, "session.started").data["parent"] == opened.session.id
-    assert "PI = 3" in only(child, "tool.completed").data["output"]
+    child = read_events(opened, child_id)
+    assert find_only_event(child, "session.started").data["parent"] == opened.session.id
+    assert "PI = 3" in find_only_event(child, "tool.completed").data["output"]
     assert child[-1].type == "session.closed"
     # the child got a prompt of its own, and the parent goes on with the answer
-    _, first_of_child, _, last = prompts(opened)
+    _, first_of_child, _, last = read_prompts(opened)
     assert "what is PI?" not in first_of_child
     assert "read geo.py" in first_of_child
     assert "PI is 3" in last
@@ -72,23 +75,23 @@ async def test_the_parent_knows_only_the_answer_and_the_child_has_its_whole_log(
 
 async def test_a_preset_limits_the_tools_and_no_subagent_starts_another_one(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="write x.py", preset="explore"),
-        tool_call("create", path="x.py", text="x = 1\n"),
-        tool_call("agent", prompt="do it"),
+        make_tool_call("agent", prompt="write x.py", preset="explore"),
+        make_tool_call("create", path="x.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="do it"),
         say("I cannot"),
         say("no"),
     )
     await ask(opened, "make x.py")
-    child = events(opened, only(events(opened), "task.started").data["session_id"])
+    child = read_events(opened, find_only_event(read_events(opened), "task.started").data["session_id"])
     reasons = [event.data["reason"] for event in child if event.type == "tool.failed"]
     assert reasons == ["not_allowed", "unknown_tool"]
     assert not (opened.options.root / "x.py").exists()
 
 
-async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScripted):
+async def test_a_subagent_has_no_more_permissions_than_its_parent(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="write x.py", preset="edit"),
-        tool_call("create", path="x.py", text="x = 1\n"),
+        make_tool_call("agent", prompt="write x.py", preset="edit"),
+        make_tool_call("create", path="x.py", text="x = 1\n"),
         say("done"),
         say("ok"),
         allowed_tools=("agent", "read", "create"),
@@ -100,8 +103,8 @@ async def test_a_subagent_may_do_no_more_than_its_parent(open_scripted: OpenScri
     asked = asyncio.ensure_future(ask(opened, "make x.py"))
     opened.answer_question((await questions.get()).data["request_id"], {"decision": "allow"})
     await asked
-    child = events(opened, only(events(opened), "task.started").data["session_id"])
-    assert only(child, "session.started").data["permission_mode"] == "acceptEdits"
+    child = read_events(opened, find_only_event(read_events(opened), "task.started").data["session_id"])
+    assert find_only_event(child, "session.started").data["permission_mode"] == "acceptEdits"
     decided = [(event.data["tool"], event.data["by"]) for event in child if event.type == "permission.decided"]
     assert decided == [("create", "mode"), ("lint", "mode")]
     assert (opened.options.root / "x.py").read_text() == "x = 1\n"
@@ -115,8 +118,8 @@ def test_the_tools_of_a_preset_are_narrowed_by_those_of_the_parent():
 
 async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="list", preset="edit"),
-        tool_call("bash", command="touch made", execution="inline"),
+        make_tool_call("agent", prompt="list", preset="edit"),
+        make_tool_call("bash", command="touch made", execution="inline"),
         say("done"),
         say("ok"),
         permission_mode="ask",
@@ -133,12 +136,12 @@ async def test_a_question_of_a_subagent_is_answered_by_the_client_of_the_parent(
     assert (await asked).reason == "completed"
     assert tools == ["agent", "bash"]
     assert (opened.options.root / "made").exists()
-    assert "bash" not in [event.data.get("tool") for event in events(opened)]
+    assert "bash" not in [event.data.get("tool") for event in read_events(opened)]
 
 
-async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_scripted: OpenScripted):
+async def test_the_parent_learns_when_a_background_subagent_ends(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="count", execution="background"),
+        make_tool_call("agent", prompt="count", execution="background"),
         say("it runs"),
         say("there are 7"),
         say("7 it is"),
@@ -163,16 +166,19 @@ async def test_the_parent_is_told_when_a_subagent_in_the_background_ends(open_sc
     )
     is_over.set()
     await asyncio.wait_for(ended.wait(), 10)
-    own = events(opened)
-    assert only(own, "invocation.auto").data["task_id"] == only(own, "task.completed").data["task_id"]
-    assert only(own, "agent.finished").data["is_background"] is True
-    assert "[explore completed] there are 7" in prompts(opened)[-1]
+    own = read_events(opened)
+    assert (
+        find_only_event(own, "invocation.auto").data["task_id"]
+        == find_only_event(own, "task.completed").data["task_id"]
+    )
+    assert find_only_event(own, "agent.finished").data["is_background"] is True
+    assert "[explore completed] there are 7" in read_prompts(opened)[-1]
 
 
 async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="wait", preset="edit", execution="background"),
-        tool_call("bash", command="sleep 300 & echo $! > pipe; wait", execution="inline"),
+        make_tool_call("agent", prompt="wait", preset="edit", execution="background"),
+        make_tool_call("bash", command="sleep 300 & echo $! > pipe; wait", execution="inline"),
         say("it runs"),
     )
     # whoever is asked first, the replies are in the order parent, child, parent
@@ -198,16 +204,16 @@ async def test_cancelling_the_task_of_the_parent_ends_the_shells_of_the_child(op
     result = await opened.cancel_task(task.task_id)
     assert result["status"] == "cancelled"
     assert pid not in [process.pid for process in list_processes()]
-    assert only(events(opened), "agent.finished").data["reason"] == "cancelled"
-    child = events(opened, task.session_id)
-    assert only(child, "task.cancelled")
-    assert only(child, "turn.stopped").data["reason"] == "cancelled"
+    assert find_only_event(read_events(opened), "agent.finished").data["reason"] == "cancelled"
+    child = read_events(opened, task.session_id)
+    assert find_only_event(child, "task.cancelled")
+    assert find_only_event(child, "turn.stopped").data["reason"] == "cancelled"
     assert child[-1].type == "session.closed"
 
 
-async def test_hooks_may_refuse_a_subagent_and_hear_of_its_end(open_scripted: OpenScripted):
+async def test_hooks_can_refuse_a_subagent_and_are_called_at_its_end(open_scripted: OpenScripted):
     opened = await open_scripted(
-        tool_call("agent", prompt="first"), say("one"), tool_call("agent", prompt="second"), say("no")
+        make_tool_call("agent", prompt="first"), say("one"), make_tool_call("agent", prompt="second"), say("no")
     )
     seen: list[dict[str, Any]] = []
 
@@ -218,7 +224,7 @@ async def test_hooks_may_refuse_a_subagent_and_hear_of_its_end(open_scripted: Op
     opened.parts.hooks.add(Hook("subagentStop", function=lambda payload: seen.append(dict(payload)) or {}))
     await ask(opened, "go")
     assert [(end["preset"], end["reason"]) for end in seen] == [("explore", "completed")]
-    assert "too many" in only(events(opened), "tool.failed").data["output"]
+    assert "too many" in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 @pytest.mark.parametrize(
@@ -228,31 +234,33 @@ async def test_hooks_may_refuse_a_subagent_and_hear_of_its_end(open_scripted: Op
 async def test_a_wrong_input_is_explained_to_the_model(
     open_scripted: OpenScripted, arguments: dict[str, Any], message: str
 ):
-    opened = await open_scripted(tool_call("agent", **arguments), say("ok"))
+    opened = await open_scripted(make_tool_call("agent", **arguments), say("ok"))
     await ask(opened, "go")
-    assert message in only(events(opened), "tool.failed").data["output"]
+    assert message in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_a_subagent_that_fails_is_an_error_for_the_model(open_scripted: OpenScripted, tmp_path: Path):
-    opened = await open_scripted(tool_call("agent", prompt="x"), {"error": "the engine broke"}, say("ok"))
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), {"error": "the engine broke"}, say("ok"))
     await ask(opened, "go")
-    assert "the engine broke" in only(events(opened), "tool.failed").data["output"]
-    assert only(events(opened), "agent.finished").data["reason"] == "error"
+    assert "the engine broke" in find_only_event(read_events(opened), "tool.failed").data["output"]
+    assert find_only_event(read_events(opened), "agent.finished").data["reason"] == "error"
 
 
-async def test_the_tokens_of_the_session_bound_its_subagents(open_scripted: OpenScripted):
-    opened = await open_scripted(tool_call("agent", prompt="x"), max_tokens_total=10)
+async def test_the_tokens_of_a_session_limit_its_subagents(open_scripted: OpenScripted):
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), max_tokens_total=10)
     stopped = await ask(opened, "go")
     assert stopped.reason == "budget_exceeded"
-    assert "all 10 tokens of the session are used" in only(events(opened), "tool.failed").data["output"]
+    assert "all 10 tokens of the session are used" in find_only_event(read_events(opened), "tool.failed").data["output"]
 
 
 async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: OpenScripted):
-    opened = await open_scripted(tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
+    opened = await open_scripted(make_tool_call("agent", prompt="x"), say("found it"), say("ok"), say("more"))
     await ask(opened, "go")
-    finished = only(events(opened), "agent.finished").data
-    child = [event.data["usage"] for event in events(opened, finished["session_id"]) if event.type == "model.completed"]
-    own = [event.data["usage"] for event in events(opened) if event.type == "model.completed"]
+    finished = find_only_event(read_events(opened), "agent.finished").data
+    child = [
+        event.data["usage"] for event in read_events(opened, finished["session_id"]) if event.type == "model.completed"
+    ]
+    own = [event.data["usage"] for event in read_events(opened) if event.type == "model.completed"]
     assert finished["usage"]["input_tokens"] == child[0]["input_tokens"] > 0
     assert opened.status()["tokens"]["input"] == sum(usage["input_tokens"] for usage in own + child)
     # the answers of both together reach the limit, and not those of the parent alone
@@ -263,7 +271,7 @@ async def test_the_tokens_of_a_subagent_count_for_its_parent(open_scripted: Open
 
 async def test_running_subagents_and_their_parent_share_one_budget(open_scripted: OpenScripted):
     opened = await open_scripted(
-        say("hello"), tool_call("read", path="geo.py"), {"hang": True}, max_tokens_total=1_000_000
+        say("hello"), make_tool_call("read", path="geo.py"), {"hang": True}, max_tokens_total=1_000_000
     )
     await ask(opened, "go")
     own = opened.session.state.tokens.total

@@ -39,7 +39,7 @@ from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_opening import open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.sessions.session_undo import UndoWish
-from tests.sessions.conftest import say, tool_call
+from tests.sessions.conftest import make_tool_call, say
 
 FILES = ("a.txt", "b.txt", "c.txt", "d/e.txt", "d/new.txt")
 WHOLE = re.compile(r"T:(?:edit-\d+\+)*(?:user|command|create)-\d+\n")
@@ -137,8 +137,8 @@ class Interleaving:
         self.number += 1
         name = self.random.choice(FILES)
         if name == FILES[-1]:
-            return tool_call("create", path=name, text=f"T:create-{self.number}\n")
-        return tool_call("edit", path=name, old="T:", new=f"T:edit-{self.number}+")
+            return make_tool_call("create", path=name, text=f"T:create-{self.number}\n")
+        return make_tool_call("edit", path=name, old="T:", new=f"T:edit-{self.number}+")
 
     def command(self, kind: str) -> dict[str, Any]:
         """Return a call that runs a command, which waits for the user before it changes files."""
@@ -154,13 +154,13 @@ class Interleaving:
         work = "; ".join(changes)
         if kind == "foreground":
             command = f"echo > {self.ready}; read line < {self.go}; {work}"
-            return tool_call("bash", command=command, execution="inline")
+            return make_tool_call("bash", command=command, execution="inline")
         # its changes come between two later steps
         begin, end = self.ready.with_name(f"begin-{self.number}"), self.ready.with_name(f"end-{self.number}")
         os.mkfifo(begin)
         os.mkfifo(end)
         self.waiting.append((begin, end))
-        return tool_call("bash", command=f"cat {begin} > /dev/null; {work}; echo > {end}", execution="background")
+        return make_tool_call("bash", command=f"cat {begin} > /dev/null; {work}; echo > {end}", execution="background")
 
     def release_background(self) -> None:
         """Let one of the commands in the background that run change its files, and wait for it."""
@@ -327,11 +327,11 @@ async def _serve(root: Path, steps: list[Step], writer: int, goes: int) -> None:
     for step in steps:
         if not await asyncio.to_thread(os.read, goes, 1):
             break
-        os.write(writer, json.dumps(await _do(opened, step)).encode() + b"\n")
+        os.write(writer, json.dumps(await _run_step(opened, step)).encode() + b"\n")
     await opened.aclose()
 
 
-async def _do(opened: OpenSession, step: Step) -> dict[str, Any]:
+async def _run_step(opened: OpenSession, step: Step) -> dict[str, Any]:
     if step.calls:
         stopped = await opened.submit(Ingress("message", "go"), opened.create_driver())
         return {"reason": stopped.reason}

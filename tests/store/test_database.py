@@ -1,4 +1,4 @@
-"""A database that can be made again is made again, and readers find the new one."""
+"""Tests of databases that can be rebuilt, and of readers that find the new file."""
 
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from lsp_harness.store.database import FILE_SUFFIXES, DatabaseReader, DatabaseWr
 SCHEMA = "CREATE TABLE things(name TEXT)"
 
 
-def writer(path: Path, version: str = "1") -> DatabaseWriter:
+def open_writer(path: Path, version: str = "1") -> DatabaseWriter:
     return DatabaseWriter(path, SCHEMA, version)
 
 
@@ -24,53 +24,53 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_database_is_for_this_user_alone(path: Path):
-    writer(path).close()
+    open_writer(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_written_row_is_there_the_next_time(path: Path):
-    one = writer(path)
+def test_a_written_row_can_be_read_after_reopening(path: Path):
+    one = open_writer(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
     one.close()
-    assert writer(path).rows("SELECT * FROM things") == [("a",)]
+    assert open_writer(path).rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_transaction_that_fails_leaves_nothing(path: Path):
-    one = writer(path)
+def test_a_failed_transaction_writes_no_row(path: Path):
+    one = open_writer(path)
     with pytest.raises(StoreError), one.transaction():
         one.execute_many("INSERT INTO things VALUES (?)", [("a",), ("too", "many")])
     assert one.rows("SELECT * FROM things") == []
 
 
-def test_another_version_begins_anew(path: Path):
-    one = writer(path)
+def test_a_new_version_begins_with_an_empty_database(path: Path):
+    one = open_writer(path)
     one.execute_many("INSERT INTO things VALUES (?)", [("a",)])
     one.close()
-    assert writer(path, "2").rows("SELECT * FROM things") == []
+    assert open_writer(path, "2").rows("SELECT * FROM things") == []
 
 
 @pytest.mark.parametrize("rubbish", [b"no database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
-def test_a_file_that_is_no_database_is_made_anew(path: Path, rubbish: bytes):
+def test_an_invalid_file_is_replaced_by_a_database(path: Path, rubbish: bytes):
     path.write_bytes(rubbish)
-    one = writer(path)
+    one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('a')")
     assert one.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_damage_that_shows_later_is_told_as_such(path: Path):
-    one = writer(path)
+def test_damage_that_is_found_later_raises_its_own_error(path: Path):
+    one = open_writer(path)
     one.execute_many("INSERT INTO things VALUES (?)", [(f"{n}" * 100,) for n in range(1000)])
     one.close()
     data = bytearray(path.read_bytes())
     data[8192:] = b"\xee" * (len(data) - 8192)
     path.write_bytes(data)
     with pytest.raises(StoreDamaged, match="malformed"):
-        writer(path).rows("SELECT * FROM things")
+        open_writer(path).rows("SELECT * FROM things")
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
-    one = writer(path)
+def test_a_full_disk_is_an_error_and_leaves_no_half_written_row(path: Path):
+    one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('a')")
     one.rows("PRAGMA max_page_count = 4")
     with pytest.raises(StoreError, match="full") as told, one.transaction():
@@ -79,16 +79,16 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
     assert one.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
+def test_a_database_that_cannot_be_opened_is_an_error(tmp_path: Path):
     with pytest.raises(StoreError, match="No such file"):
-        writer(tmp_path / "none" / "a.db")
+        open_writer(tmp_path / "none" / "a.db")
 
 
-def test_readers_see_what_is_written_and_that_it_was(path: Path):
+def test_readers_see_written_rows_and_a_changed_token(path: Path):
     reader = DatabaseReader(path)
     assert reader.rows("SELECT * FROM things") == []
     assert reader.change_token() == 0
-    one = writer(path)
+    one = open_writer(path)
     before = reader.change_token()
     assert before == reader.change_token() != 0
     one.execute("INSERT INTO things VALUES ('a')")
@@ -96,35 +96,35 @@ def test_readers_see_what_is_written_and_that_it_was(path: Path):
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_readers_find_a_file_that_was_made_anew(path: Path):
-    one = writer(path)
+def test_readers_find_a_replaced_file(path: Path):
+    one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('old')")
     reader = DatabaseReader(path)
     before = reader.change_token()
     one.close()
     remove_database(path)
     assert reader.rows("SELECT * FROM things") == []
-    writer(path).execute("INSERT INTO things VALUES ('new')")
+    open_writer(path).execute("INSERT INTO things VALUES ('new')")
     assert reader.rows("SELECT * FROM things") == [("new",)]
     assert reader.change_token() != before
 
 
 def test_readers_cannot_write(path: Path):
-    writer(path).close()
+    open_writer(path).close()
     with pytest.raises(StoreError, match="readonly"):
         DatabaseReader(path).rows("INSERT INTO things VALUES ('a')")
 
 
-def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path):
-    one, reader = writer(path), DatabaseReader(path)
+def test_a_reader_during_a_transaction_sees_the_earlier_rows(path: Path):
+    one, reader = open_writer(path), DatabaseReader(path)
     with one.transaction():
         one.execute("INSERT INTO things VALUES ('a')")
         assert reader.rows("SELECT * FROM things") == []
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
 
-def test_a_text_that_is_none_is_told(path: Path):
-    writer(path).close()
+def test_an_invalid_text_is_an_error(path: Path):
+    open_writer(path).close()
     reader = DatabaseReader(path)
     # no name in it is so, and whoever asks for one has no error of theirs to read
     assert reader.rows("SELECT * FROM things WHERE name = ?", ("\udcff",)) == []
@@ -135,7 +135,7 @@ def test_a_text_that_is_none_is_told(path: Path):
 
 
 def test_journals_go_with_the_database(path: Path):
-    one = writer(path)
+    one = open_writer(path)
     one.execute("INSERT INTO things VALUES ('a')")
     assert os.path.exists(f"{path}-wal")
     remove_database(path)
@@ -147,8 +147,8 @@ def test_journals_go_with_the_database(path: Path):
 SLOW = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 300000) SELECT max(n) FROM up"
 
 
-def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
-    writer(path).close()
+def test_a_statement_is_interrupted_when_its_time_is_over(path: Path):
+    open_writer(path).close()
     reader, asked = DatabaseReader(path), []
 
     def over() -> bool:
@@ -165,11 +165,11 @@ def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
     reader.close()
 
 
-def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
+def test_a_file_that_appears_later_is_read_within_the_time_limit(path: Path):
     reader = DatabaseReader(path)
     with reader.interrupt_when(lambda: True):
         assert reader.rows(SLOW) == []
-        writer(path).close()
+        open_writer(path).close()
         with pytest.raises(StoreTimeout):
             reader.rows(SLOW)
     reader.close()

@@ -85,7 +85,7 @@ class PyteScreen:
         return self._screen.title
 
 
-def boxed(columns: int, paragraphs: Sequence[str]) -> list[str]:
+def draw_box(columns: int, paragraphs: Sequence[str]) -> list[str]:
     """Return rows in a box with round corners."""
     inner = columns - 6
     lines = [line for text in paragraphs for line in (textwrap.wrap(text, inner - 1) or [""])]
@@ -99,7 +99,7 @@ def boxed(columns: int, paragraphs: Sequence[str]) -> list[str]:
 # ---- claude
 
 
-def claude_talk(columns: int, *answers: str, title: str = "✳ Claude Code") -> Drawing:
+def draw_claude_talk(columns: int, *answers: str, title: str = "✳ Claude Code") -> Drawing:
     """Return a conversation with Claude, without anything below it."""
     drawing = Drawing(columns, ["", " ▐▛███▛█   Claude Code", ""], title=title)
     for answer in answers or (TALK,):
@@ -107,7 +107,7 @@ def claude_talk(columns: int, *answers: str, title: str = "✳ Claude Code") -> 
     return drawing
 
 
-def claude_composer(drawing: Drawing, footer: str, *, above: str = "", typed: str = "", hint: str = "") -> Drawing:
+def add_claude_composer(drawing: Drawing, footer: str, *, above: str = "", typed: str = "", hint: str = "") -> Drawing:
     """Add the composer of Claude."""
     if above:
         drawing.add(above)
@@ -116,7 +116,7 @@ def claude_composer(drawing: Drawing, footer: str, *, above: str = "", typed: st
     return drawing.put_cursor(-3, 2 + len(typed))
 
 
-def claude_dialog(
+def add_claude_dialog(
     drawing: Drawing, body: Sequence[str], options: Sequence[str], hint: str, selected: int = 0
 ) -> Drawing:
     """Add a dialog of Claude in place of the composer."""
@@ -134,7 +134,7 @@ def claude_dialog(
 # ---- codex
 
 
-def codex_talk(columns: int, *answers: str, title: str = "w") -> Drawing:
+def draw_codex_talk(columns: int, *answers: str, title: str = "w") -> Drawing:
     """Return a conversation with Codex, without anything below it."""
     drawing = Drawing(columns, ["", "  >_ OpenAI Codex", "     ~/w", ""], title=title)
     for answer in answers or (TALK,):
@@ -142,13 +142,13 @@ def codex_talk(columns: int, *answers: str, title: str = "w") -> Drawing:
     return drawing
 
 
-def codex_composer(drawing: Drawing, *, status: str = "", typed: str = "") -> Drawing:
+def add_codex_composer(drawing: Drawing, *, status: str = "", typed: str = "") -> Drawing:
     """Add the composer of Codex."""
     drawing.add(*((status, "", "") if status else ("",)), f"› {typed or 'Ask Codex to do anything'}", "")
     return drawing.add("  model default · ~/w", "  ? for shortcuts").put_cursor(-4, 2 + len(typed))
 
 
-def codex_dialog(
+def add_codex_dialog(
     drawing: Drawing, body: Sequence[str], options: Sequence[str], hint: str, selected: int = 0, mark: str = "›"
 ) -> Drawing:
     """Add a dialog of Codex in place of the composer."""
@@ -163,7 +163,7 @@ def codex_dialog(
 # ---- gemini
 
 
-def gemini_talk(columns: int, *answers: str, title: str = "◇  Ready (w)") -> Drawing:
+def draw_gemini_talk(columns: int, *answers: str, title: str = "◇  Ready (w)") -> Drawing:
     """Return a conversation with Gemini CLI, without anything below it."""
     drawing = Drawing(columns, ["", " ▝▜▄     Gemini CLI", ""], title=title)
     for answer in answers or (TALK,):
@@ -171,17 +171,17 @@ def gemini_talk(columns: int, *answers: str, title: str = "◇  Ready (w)") -> D
     return drawing
 
 
-def gemini_composer(drawing: Drawing, *, status: str = "", typed: str = "") -> Drawing:
+def add_gemini_composer(drawing: Drawing, *, status: str = "", typed: str = "") -> Drawing:
     """Add the composer of Gemini CLI."""
     drawing.add("", f" {status}", "─" * drawing.columns, " Shift+Tab to accept edits", "▄" * drawing.columns)
     drawing.add(f" > {typed or '  Type your message or @path/to/file'}", "▀" * drawing.columns)
     return drawing.add(" workspace (/directory)      sandbox", " ~/w      no sandbox").put_cursor(0, 0)
 
 
-def gemini_dialog(drawing: Drawing, body: Sequence[str], options: Sequence[str], selected: int = 0) -> Drawing:
+def add_gemini_dialog(drawing: Drawing, body: Sequence[str], options: Sequence[str], selected: int = 0) -> Drawing:
     """Add a dialog of Gemini CLI in place of the composer."""
     shown = [f"{'●' if number == selected else ' '} {number + 1}. {text}" for number, text in enumerate(options)]
-    rows = boxed(drawing.columns, ["", *body, ""])
+    rows = draw_box(drawing.columns, ["", *body, ""])
     inner = drawing.columns - 6
     rows[-1:-1] = [f" │ {text.ljust(inner)} │" for text in [*shown, ""]]
     return drawing.add(*rows, "").put_cursor(-1, 0)
@@ -190,7 +190,7 @@ def gemini_dialog(drawing: Drawing, body: Sequence[str], options: Sequence[str],
 # ---- opencode
 
 
-def opencode_talk(columns: int, *answers: str) -> Drawing:
+def draw_opencode_talk(columns: int, *answers: str) -> Drawing:
     """Return a conversation with opencode, without anything below it."""
     drawing = Drawing(columns, [], title="OC | look at the loader")
     for answer in answers or (TALK,):
@@ -200,14 +200,14 @@ def opencode_talk(columns: int, *answers: str) -> Drawing:
     return drawing
 
 
-def opencode_composer(drawing: Drawing, *, footer: str = "~/w", typed: str = "", hint: str = "") -> Drawing:
+def add_opencode_composer(drawing: Drawing, *, footer: str = "~/w", typed: str = "", hint: str = "") -> Drawing:
     """Add the composer of opencode."""
     drawing.add("  ┃", f"  ┃  {typed or hint}".rstrip(), "  ┃", "  ┃  Build · m", f"  ╹{'▀' * (drawing.columns - 4)}")
     keys = "tab agents  ctrl+p commands"
     return drawing.add(f"   {footer}".ljust(drawing.columns - len(keys) - 2) + keys).put_cursor(-5, 5 + len(typed))
 
 
-def opencode_dialog(drawing: Drawing, body: Sequence[str], selected: int = -1) -> Drawing:
+def add_opencode_dialog(drawing: Drawing, body: Sequence[str], selected: int = -1) -> Drawing:
     """Add the question of opencode in place of the composer. The selected option has another background."""
     drawing.add("  ┃", "  ┃  △ Permission required", *(f"  ┃  {text}" for text in body), "  ┃", "  ┃")
     keys = "  ctrl+f fullscreen  ⇆ select  enter confirm"

@@ -19,7 +19,7 @@ def hide_git(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content_store.shutil, "which", lambda name: None)
 
 
-def texts(root: Path) -> Texts:
+def read_tree(root: Path) -> Texts:
     """Return the mode and the content of each file, and the target of each link."""
     found: Texts = {}
     for folder, folders, names in os.walk(root):

@@ -15,7 +15,7 @@ from lsp_harness.workspace.typed_text import TypingRhythm
 
 
 class Desk:
-    """`document` in each call is the text as it is then."""
+    """A completer with a document. `document` in each call is the text at that time."""
 
     def __init__(self, completer: Completer, rhythm: TypingRhythm | None = None) -> None:
         self.completer = completer
@@ -27,7 +27,7 @@ class Desk:
         return self.completer.last_figures
 
     def opened(self, document: Document) -> OpenDocument:
-        """The open document of a text, which is its present text from now on."""
+        """Return the open document of a text, which becomes the present text."""
         if document.uri not in self._opened:
             self._opened[document.uri] = OpenDocument(document, rhythm=self._rhythm)
         self._opened[document.uri].text = document
@@ -63,7 +63,7 @@ class Desk:
         self.completer.warm(self.opened(document), cursor, "visited" if is_visited else "unknown")
 
     def move(self, document: Document, offset: int) -> None:
-        """The user edited the text up to `offset`."""
+        """Record that the user edited the text up to `offset`."""
         before = self._opened[document.uri].text if document.uri in self._opened else document
         opened = self.opened(document)
         opened.cursor = offset

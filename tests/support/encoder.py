@@ -1,4 +1,4 @@
-"""A sentence encoder of a few kilobytes with random weights, as its publisher would keep it: real files, no sense."""
+"""A sentence encoder of a few kilobytes with random weights, in the files of a publisher."""
 
 import json
 import struct
@@ -12,8 +12,8 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("read", "file", "##s", "##ing", *"abcdefghijklmnopqrstuvwxyz", *(f"##{c}" for c in "bcdefghijklmnopqrtuvwxyz"))
 
 
-def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
-    """The publisher's files by name; the same arguments give the same bytes."""
+def make_tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
+    """Return the files of the publisher by name; equal arguments give equal bytes."""
     config = {
         "hidden_size": WIDTH,
         "intermediate_size": INNER,
@@ -26,15 +26,15 @@ def tiny_encoder(*, mean: bool = True, seed: int = 1) -> dict[str, bytes]:
     vocabulary = {token: at for at, token in enumerate((*SPECIAL, *WORDS))}
     special = [{"id": at, "content": token, "special": True} for at, token in enumerate(SPECIAL)]
     return {
-        WEIGHTS: _safetensors(weights(seed)),
+        WEIGHTS: _encode_safetensors(make_weights(seed)),
         TOKENIZER: json.dumps({"model": {"vocab": vocabulary}, "added_tokens": special}).encode(),
         CONFIG: json.dumps(config).encode(),
         POOLING: json.dumps({"pooling_mode_mean_tokens": mean}).encode(),
     }
 
 
-def weights(seed: int = 1) -> dict[str, np.ndarray]:
-    """By BERT's names, and beside them a table of whole numbers, which published files have too."""
+def make_weights(seed: int = 1) -> dict[str, np.ndarray]:
+    """Return weights under the names of BERT, and a table of integers, which published files have too."""
     random = np.random.default_rng(seed)
 
     def random_tensor(*shape: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
     return result
 
 
-def _safetensors(tensors: dict[str, np.ndarray]) -> bytes:
+def _encode_safetensors(tensors: dict[str, np.ndarray]) -> bytes:
     header: dict[str, object] = {"__metadata__": {"format": "np"}}
     body = b""
     for name, values in tensors.items():

@@ -20,7 +20,7 @@ from lsp_harness.process import openmp
 
 @dataclass
 class EngineProcess:
-    """`said` is what it wrote to its ready pipe. As a context manager it is killed at the end."""
+    """A running engine. `said` is its report at the start. At the end of the context it is killed."""
 
     process: subprocess.Popen[bytes]
     socket: Path
@@ -63,8 +63,8 @@ class EngineProcess:
 
 
 @contextmanager
-def served(model: Path, probed: Path, *options: str) -> Iterator[EngineProcess]:
-    """An engine for a whole module of tests, in whose log there must be no traceback at the end."""
+def serve_engine(model: Path, probed: Path, *options: str) -> Iterator[EngineProcess]:
+    """Run an engine for all tests of a module. At the end there must be no traceback in its log."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))

@@ -184,27 +184,27 @@ def _decide(user_text: str, result: str | None) -> Reply:
     return Reply("RAN " + result.strip())
 
 
-def _text_of(content: Any) -> str:
+def _read_text(content: Any) -> str:
     """Return the text of a message, whose content is a text or a list of parts."""
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text") or "") for part in content or () if isinstance(part, dict))
 
 
-def _sse(value: Mapping[str, Any], name: str = "") -> str:
+def _format_event(value: Mapping[str, Any], name: str = "") -> str:
     return (f"event: {name}\n" if name else "") + f"data: {json.dumps(value)}\n\n"
 
 
 def _make_call(reply: Reply, names: set[str]) -> tuple[str, Any]:
     """Return the name and input of the called tool, which is one of those that the agent offers."""
     if not reply.tool:
-        return _shell_call(reply.command, names)
+        return _make_shell_call(reply.command, names)
     if reply.tool not in names:
         raise AssertionError(f"no tool {reply.tool} is among {sorted(names)}")
     return reply.tool, reply.input
 
 
-def _shell_call(command: str, names: set[str]) -> tuple[str, Any]:
+def _make_shell_call(command: str, names: set[str]) -> tuple[str, Any]:
     shapes: dict[str, dict[str, Any]] = {
         "Bash": {"command": command, "description": "run it"},
         "bash": {"command": command, "description": "run it"},
@@ -235,7 +235,7 @@ class _Messages:
             content = message["content"]
             for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
                 if message["role"] == "user" and block["type"] == "tool_result":
-                    result = "denied" if block.get("is_error") else _text_of(block["content"])
+                    result = "denied" if block.get("is_error") else _read_text(block["content"])
                 elif message["role"] == "user" and COMMAND.search(block.get("text", "")):
                     text, result = block["text"], None
         return _decide(text, result)
@@ -262,17 +262,17 @@ class _Messages:
         block = whole["content"][0]
         start = {**whole, "content": [], "stop_reason": None}
         empty = {**block, "input": {}} if reply.is_call else {"type": "text", "text": ""}
-        yield _sse({"type": "message_start", "message": start}, "message_start")
-        yield _sse({"type": "content_block_start", "index": 0, "content_block": empty}, "content_block_start")
+        yield _format_event({"type": "message_start", "message": start}, "message_start")
+        yield _format_event({"type": "content_block_start", "index": 0, "content_block": empty}, "content_block_start")
         deltas: list[dict[str, str]] = [{"type": "text_delta", "text": part} for part in reply.parts]
         if reply.is_call:
             deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
         for delta in deltas:
-            yield _sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
-        yield _sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+            yield _format_event({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+        yield _format_event({"type": "content_block_stop", "index": 0}, "content_block_stop")
         stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-        yield _sse({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}, "message_delta")
-        yield _sse({"type": "message_stop"}, "message_stop")
+        yield _format_event({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}, "message_delta")
+        yield _format_event({"type": "message_stop"}, "message_stop")
 
 
 class _Responses:
@@ -299,8 +299,8 @@ class _Responses:
             if str(item.get("type", "")).endswith("_output"):
                 output = item["output"]
                 result = output if isinstance(output, str) else json.dumps(output)
-            elif item.get("role") == "user" and COMMAND.search(_text_of(item["content"])):
-                text, result = _text_of(item["content"]), None
+            elif item.get("role") == "user" and COMMAND.search(_read_text(item["content"])):
+                text, result = _read_text(item["content"]), None
         return _decide(text, result)
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:
@@ -340,7 +340,7 @@ class _Responses:
         events.append({"type": "response.output_item.done", "output_index": 0, "item": item})
         events.append({"type": "response.completed", "response": whole})
         for i, event in enumerate(events):
-            yield _sse({**event, "sequence_number": i}, event["type"])
+            yield _format_event({**event, "sequence_number": i}, event["type"])
 
 
 class _Chat:
@@ -353,9 +353,9 @@ class _Chat:
         text, result = "", None
         for message in body["messages"]:
             if message["role"] == "tool":
-                result = _text_of(message["content"])
-            elif message["role"] == "user" and COMMAND.search(_text_of(message["content"])):
-                text, result = _text_of(message["content"]), None
+                result = _read_text(message["content"])
+            elif message["role"] == "user" and COMMAND.search(_read_text(message["content"])):
+                text, result = _read_text(message["content"]), None
         return _decide(text, result)
 
     def _call(self, body: Any, reply: Reply) -> dict[str, Any]:
@@ -375,9 +375,9 @@ class _Chat:
         if reply.is_call:
             deltas = [{"role": "assistant", "tool_calls": [self._call(body, reply)]}]
         for delta in deltas:
-            yield _sse(self._frame(body, "chat.completion.chunk", {"delta": delta, "finish_reason": None}))
+            yield _format_event(self._frame(body, "chat.completion.chunk", {"delta": delta, "finish_reason": None}))
         reason = "tool_calls" if reply.is_call else "stop"
-        yield _sse(self._frame(body, "chat.completion.chunk", {"delta": {}, "finish_reason": reason}))
+        yield _format_event(self._frame(body, "chat.completion.chunk", {"delta": {}, "finish_reason": reason}))
         yield "data: [DONE]\n\n"
 
     def _frame(self, body: Any, kind: str, choice: Mapping[str, Any]) -> dict[str, Any]:
@@ -400,8 +400,8 @@ class _Gemini:
             responses = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
             if responses:
                 result = json.dumps(responses[-1]["response"])
-            elif COMMAND.search(_text_of(content["parts"])):
-                text, result = _text_of(content["parts"]), None
+            elif COMMAND.search(_read_text(content["parts"])):
+                text, result = _read_text(content["parts"]), None
         return _decide(text, result)
 
     def whole(self, body: Any, reply: Reply) -> dict[str, Any]:
@@ -412,7 +412,7 @@ class _Gemini:
         if reply.is_call:
             parts = [self._part(body, reply)]
         for i, part in enumerate(parts):
-            yield _sse(self._frame(part, "STOP" if i == len(parts) - 1 else ""))
+            yield _format_event(self._frame(part, "STOP" if i == len(parts) - 1 else ""))
 
     def _part(self, body: Any, reply: Reply) -> dict[str, Any]:
         if not reply.is_call:

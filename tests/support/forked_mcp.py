@@ -19,7 +19,7 @@ END_S = 30.0
 
 
 @asynccontextmanager
-async def forked_stdio_client(
+async def open_forked_stdio_client(
     arguments: Sequence[str], environment: Mapping[str, str], modules: tuple[str, ...]
 ) -> AsyncGenerator[tuple[Any, Any]]:
     """Start a server, and yield the streams of its messages.
@@ -46,7 +46,7 @@ async def forked_stdio_client(
                 process.stdin.write(text.encode() + b"\n")
                 await process.stdin.drain()
 
-    tasks = [asyncio.create_task(work) for work in (read(), write(), _drain(process.stderr))]
+    tasks = [asyncio.create_task(work) for work in (read(), write(), _read_to_end(process.stderr))]
     try:
         yield incoming, outgoing
     finally:
@@ -63,6 +63,6 @@ async def forked_stdio_client(
             process.close()
 
 
-async def _drain(stream: asyncio.StreamReader) -> None:
+async def _read_to_end(stream: asyncio.StreamReader) -> None:
     while await stream.read(2**16):
         pass

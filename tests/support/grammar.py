@@ -12,7 +12,7 @@ lib: Any = llama_cpp
 
 
 class Acceptor:
-    """Walks a text token by token; only the vocabulary of `model` is loaded."""
+    """A checker that walks a grammar with the tokens of a text; only the vocabulary of `model` is loaded."""
 
     def __init__(self, model: Path) -> None:
         lib.llama_log_set(SILENT_LOG, ctypes.c_void_p(0))

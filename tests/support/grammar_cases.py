@@ -1,4 +1,4 @@
-"""One case for each kind of grammar: how it is asked for, and what reads the answers. Caps are small: they are many."""
+"""One case for each kind of grammar: its request, and the reader of its answers. The limits are small."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -26,8 +26,8 @@ FINDING: Any = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """`read` gives None for what is no answer; an answer has at most `longest` tokens."""
+class GrammarCase:
+    """A case of a grammar. `read` returns None for an invalid answer; an answer has at most `longest` tokens."""
 
     name: str
     ask: str
@@ -58,34 +58,34 @@ def read_object(text: str) -> object | None:
 
 
 CASES = (
-    Case(
+    GrammarCase(
         "choice",
         "Which of the items 0 to 11 is best? Answer with its number.",
         grammar.choice_grammar(12),
         lambda text: grammar.parse_choice(text, 12),
     ),
-    Case(
+    GrammarCase(
         "one_of",
         f"Where is the fault? Answer with one of {', '.join(WORDS)}.",
         grammar.one_of_grammar(WORDS),
         lambda text: grammar.parse_one_of(text, WORDS),
         32,
     ),
-    Case(
+    GrammarCase(
         "code_block",
         "Write a Python function that adds two numbers. Answer with one code block.",
         grammar.code_block_grammar(max_lines=3, max_chars=12),
         grammar.find_code_block,
         300,
     ),
-    Case(
+    GrammarCase(
         "json_schema",
         f"Describe the finding as JSON after this schema: {json.dumps(FINDING)}",
         from_json_schema(FINDING),
         read_finding,
         600,
     ),
-    Case(
+    GrammarCase(
         "json",
         "Describe a queue as a JSON object.",
         from_json_schema({"type": "object"}, max_chars=12, max_items=2),
@@ -97,16 +97,22 @@ CASES = (
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`failed` are the answers that could not be read."""
+    """The counts of a run. `failed` are the answers that could not be parsed."""
 
     tokens: Sequence[int]
     failed: Sequence[str]
 
 
-async def fuzz(
-    http: httpx2.AsyncClient, case: Case, count: int, *, at_once: int = 8, temperature: float = 2.0, top_k: int = 0
+async def generate_at_random(
+    http: httpx2.AsyncClient,
+    case: GrammarCase,
+    count: int,
+    *,
+    at_once: int = 8,
+    temperature: float = 2.0,
+    top_k: int = 0,
 ) -> Tally:
-    """`count` generations by the engine behind `http`, nothing but the temperature and the grammar in their way."""
+    """Generate `count` answers by the engine, limited only by the temperature and the grammar."""
     messages = [{"role": "user", "content": case.ask}]
     prompt = (await http.post("/apply-template", json={"messages": messages})).json()["prompt"]
     tokens: list[int] = []
@@ -118,12 +124,12 @@ async def fuzz(
         answer = (await http.post("/completion", json=body)).raise_for_status().json()
         for candidate in answer if isinstance(answer, list) else [answer]:
             tokens.append(candidate["tokens_predicted"])
-            if not _reads(case, candidate["content"]):
+            if not _can_read(case, candidate["content"]):
                 failed.append(candidate["content"])
     return Tally(tokens, failed)
 
 
-def _reads(case: Case, text: str) -> bool:
+def _can_read(case: GrammarCase, text: str) -> bool:
     try:
         return case.read(text) is not None
     except ValueError:

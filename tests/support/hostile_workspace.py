@@ -30,11 +30,11 @@ def find_canaries(canaries: Path) -> list[str]:
     return sorted(file.name for file in canaries.iterdir())
 
 
-def _python(canaries: Path, name: str) -> str:
+def _make_python_trap(canaries: Path, name: str) -> str:
     return f"open({str(canaries / name)!r}, 'w').close()\n"
 
 
-def _script(canaries: Path, name: str) -> str:
+def _make_script_trap(canaries: Path, name: str) -> str:
     return f"#!/bin/sh\necho >{canaries / name}\n"
 
 
@@ -57,9 +57,9 @@ def _write_code(root: Path, canaries: Path) -> None:
         "tests/conftest.py": "",
         "noxfile.py": "",
     }.items():
-        code = text if name == "app.py" else _python(canaries, name.replace("/", "-")) + text
+        code = text if name == "app.py" else _make_python_trap(canaries, name.replace("/", "-")) + text
         _write(root / name, code)
-    _write(root / packages / "hostile.pth", f"import os; {_python(canaries, 'hostile.pth')}")
+    _write(root / packages / "hostile.pth", f"import os; {_make_python_trap(canaries, 'hostile.pth')}")
     for name in (
         *("eslint.config.js", ".eslintrc.js", "jest.config.js", "vitest.config.ts", "prettier.config.js"),
         "node_modules/typescript/lib/tsserver.js",
@@ -77,11 +77,11 @@ def _write_programs(root: Path, canaries: Path) -> None:
     folders = {".venv/bin": PYTHON_PROGRAMS, "node_modules/.bin": NODE_PROGRAMS, ".": PATH_PROGRAMS}
     for folder, names in folders.items():
         for name in names:
-            _write_program(root / folder / name, _script(canaries, f"{folder.replace('/', '-')}-{name}"))
+            _write_program(root / folder / name, _make_script_trap(canaries, f"{folder.replace('/', '-')}-{name}"))
     for name in ("rustc", "cargo", "wrapper"):
-        _write_program(root / "toolchain/bin" / name, _script(canaries, f"toolchain-{name}"))
+        _write_program(root / "toolchain/bin" / name, _make_script_trap(canaries, f"toolchain-{name}"))
     for hook in ("post-checkout", "pre-commit", "post-index-change", "reference-transaction", "fsmonitor"):
-        _write_program(root / ".git/hooks" / hook, _script(canaries, hook))
+        _write_program(root / ".git/hooks" / hook, _make_script_trap(canaries, hook))
 
 
 def _write_settings(root: Path, canaries: Path) -> None:
@@ -141,7 +141,7 @@ trusted_folders = ["/"]
         ".git/objects/info/packs": "",
         ".git/refs/heads/other": "",
         "mypy.ini": "[mypy]\nplugins = plugin.py\n",
-        ".pylintrc": f"[MAIN]\ninit-hook = {_python(canaries, 'pylint')}load-plugins = plugin\n",
+        ".pylintrc": f"[MAIN]\ninit-hook = {_make_python_trap(canaries, 'pylint')}load-plugins = plugin\n",
         ".flake8": "[flake8:local-plugins]\nextension = X = plugin:plugin\npaths = .\n",
         ".rubocop.yml": "require: ./evil.rb\n",
         "phpstan.neon": "parameters:\n  bootstrapFiles:\n    - evil.php\n",

@@ -35,14 +35,14 @@ def need_program(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def need_node_modules(project: Path) -> None:
     """Give a project the packages of npm, or skip the test."""
-    folder = _install()
+    folder = _install_tools()
     if folder is None:
         pytest.skip(f"npm cannot install {' and '.join(NPM_PACKAGES)} into {TOOLS}")
     (project / "node_modules").symlink_to(folder)
 
 
 @cache
-def _install() -> Path | None:
+def _install_tools() -> Path | None:
     folder, npm = TOOLS / "node_modules", shutil.which("npm")
     wanted = [folder / name.partition("@")[0] / "package.json" for name in NPM_PACKAGES]
     if all(file.is_file() for file in wanted):

@@ -28,21 +28,21 @@ class ResponseError(Exception):
         self.message: str = error["message"]
 
 
-def capabilities(client: str) -> Message:
+def read_capabilities(client: str) -> Message:
     """Return the capabilities that a client of this name declares. They are a file in `tests/clients`."""
     return json.loads((CLIENTS / f"{client}.json").read_text())
 
 
-def frame(body: bytes) -> bytes:
+def frame_message(body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def encoded(*messages: Message) -> bytes:
-    return b"".join(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
+def encode_messages(*messages: Message) -> bytes:
+    return b"".join(frame_message(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
 
 
 class Editor:
-    """One connection to one server process."""
+    """A connection to one server process."""
 
     def __init__(self, process: ForkedProcess) -> None:
         self.process = process
@@ -66,14 +66,14 @@ class Editor:
     # -- connecting
     @classmethod
     async def spawn(cls, *command: str, **options: Any) -> "Editor":
-        """Over the standard streams."""
+        """Start a server and connect to its standard streams."""
         editor = await cls.start(*command, **options)
         editor.use(editor.process.stdout, editor.process.stdin)
         return editor
 
     @classmethod
     async def start(cls, *command: str, **options: Any) -> "Editor":
-        """The process alone, for other transports."""
+        """Start only the process, for other transports."""
         process = await ForkedProcess.start(*command, limit=2**27, **options)
         editor = cls(process)
         editor._tasks.append(asyncio.create_task(editor._collect_errors()))
@@ -84,7 +84,7 @@ class Editor:
         self._tasks.append(asyncio.create_task(self._read()))
 
     async def listening(self, scheme: str) -> int:
-        """The port the server says it listens on."""
+        """Return the port that the server reports."""
         mark = f"listening on {scheme}://"
         await self.until(lambda: mark in self.errors and "\n" in self.errors.split(mark)[1])
         return int(self.errors.split(mark)[1].split("\n")[0].rpartition(":")[2])
@@ -101,16 +101,16 @@ class Editor:
         self._writer.close()
 
     def send(self, *messages: Message) -> None:
-        """In one write. Ids are noted, so that the end can tell whether each was answered."""
+        """Send messages in one write. Their ids are recorded, so that missing answers are found at the end."""
         self._shut = self._shut or any(message.get("method") == "shutdown" for message in messages)
         self.request_ids += [message["id"] for message in messages if "id" in message and "method" in message]
-        self.write(encoded(*messages))
+        self.write(encode_messages(*messages))
 
     def notify(self, method: str, params: Any = None) -> None:
         self.send({"method": method, "params": params})
 
     def ask(self, method: str, params: Any = None) -> int:
-        """Sends a request and returns its id."""
+        """Send a request, and return its id."""
         self._next += 1
         self.send({"id": self._next, "method": method, "params": params})
         return self._next
@@ -119,9 +119,9 @@ class Editor:
         return await self.answer(self.ask(method, params))
 
     async def answer(self, id: Any) -> Any:
-        """The result for an id. Raises ResponseError."""
-        await self.until(lambda: key(id) in self._answers)
-        message = self._answers[key(id)]
+        """Return the result for an id. Raises ResponseError."""
+        await self.until(lambda: encode_id(id) in self._answers)
+        message = self._answers[encode_id(id)]
         if "error" in message:
             raise ResponseError(message["error"])
         return message["result"]
@@ -146,7 +146,7 @@ class Editor:
 
     # -- the usual course
     async def initialize(self, client: str = "vscode", **params: Any) -> Message:
-        whole = {"processId": None, "rootUri": None, "capabilities": capabilities(client), **params}
+        whole = {"processId": None, "rootUri": None, "capabilities": read_capabilities(client), **params}
         result = await self.request("initialize", whole)
         self.notify("initialized", {})
         return result
@@ -159,7 +159,7 @@ class Editor:
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     async def leave(self) -> int:
-        """Shuts down properly; the exit status. Fails if an id was not answered exactly once."""
+        """Shut the server down, and return its exit status. Fail if an id did not get exactly one answer."""
         if self.process.returncode is None:
             if not self._shut:
                 await self.request("shutdown")
@@ -167,19 +167,19 @@ class Editor:
         return await self.ended()
 
     async def ended(self) -> int:
-        """Waits for the process to end of itself."""
+        """Wait until the process ends by itself, and return its exit status."""
         async with asyncio.timeout(WAIT):
             status = await self.process.wait()
             await asyncio.gather(*self._tasks)
         return status
 
     def check_answers(self) -> None:
-        """Exactly one answer for each request."""
-        answers = Counter(key(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
-        assert answers == Counter(map(key, self.request_ids)), self.errors
+        """Check that each request got exactly one answer."""
+        answers = Counter(encode_id(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
+        assert answers == Counter(map(encode_id, self.request_ids)), self.errors
 
     async def kill(self) -> None:
-        """For the end of a test, whatever happened in it."""
+        """Kill the process at the end of a test, whatever happened in it."""
         if self.process.returncode is None:
             self.process.kill()
             await self.process.wait()
@@ -204,16 +204,16 @@ class Editor:
         async with self._changed:
             self.received.append(message)
             if "method" not in message:
-                self._answers.setdefault(key(message.get("id")), message)
+                self._answers.setdefault(encode_id(message.get("id")), message)
             self._changed.notify_all()
         if "method" in message and "id" in message and message["method"] not in self.muted:
             reply = self.replies.get(message["method"])
             if callable(reply):
                 reply = reply(message.get("params"))
             if isinstance(reply, Exception):
-                self.write(encoded({"id": message["id"], "error": {"code": -32601, "message": str(reply)}}))
+                self.write(encode_messages({"id": message["id"], "error": {"code": -32601, "message": str(reply)}}))
             else:
-                self.write(encoded({"id": message["id"], "result": reply}))
+                self.write(encode_messages({"id": message["id"], "result": reply}))
 
     async def _collect_errors(self) -> None:
         while data := await self.process.stderr.read(2**16):
@@ -225,8 +225,8 @@ class Editor:
             self._changed.notify_all()
 
 
-def key(id: Any) -> str:
-    """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
+def encode_id(id: Any) -> str:
+    """Return an id as it is written in JSON: 1, 1.0 and "1" are three different ids."""
     return json.dumps(id)
 
 

@@ -1,4 +1,4 @@
-"""Test sources in plain text: `<|>` is the cursor (twice: a selection), carets in a comment a diagnostic.
+"""Test sources with marks: `<|>` is the cursor (twice: a selection), and carets in a comment are a diagnostic.
 
     def area(r):
         return <|>pi * r ** 2
@@ -26,7 +26,7 @@ LANGUAGES = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "
 
 @dataclass(frozen=True)
 class Source:
-    """A document without its marks, and what the marks said."""
+    """A document without its marks, and the meaning of the marks."""
 
     document: Document
     marks: tuple[int, ...]
@@ -59,7 +59,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
         else:
             items.append(line)
     marked = "".join(items)
-    findings = tuple(_findings(marked, result))
+    findings = tuple(_make_findings(marked, result))
     plain, *rest = marked.split(MARK)
     marks: list[int] = []
     for piece in rest:
@@ -69,8 +69,8 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
     return Source(document, tuple(marks), findings)
 
 
-def _findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
-    """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
+def _make_findings(text: str, diagnostics: list[tuple[int, str, str]]) -> Iterator[Finding]:
+    """Yield the findings of diagnostics. Columns count the marks of the text, and the marks are then removed."""
     for at, carets, words in diagnostics:
         start = len(encode(text[:at].replace(MARK, "")))
         end = len(encode(text[: at + len(carets)].replace(MARK, "")))

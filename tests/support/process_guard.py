@@ -51,7 +51,7 @@ def select_unit_tests(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 class ProcessGuard:
-    """Refuse to start processes while a test runs, and fail the test that tried, whatever became of the refusal."""
+    """A guard that refuses to start processes during a test, and fails a test that tried to."""
 
     def __init__(self, *, is_installed: bool = True) -> None:
         """Create a guard.

@@ -1,4 +1,4 @@
-"""Which programs of this machine run: one on PATH may still not run, as those of rustup with another home."""
+"""The programs of this machine that really run: one on PATH may not run, as those of rustup with another home."""
 
 import shutil
 import subprocess

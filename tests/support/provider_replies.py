@@ -24,7 +24,7 @@ class ScriptedAnswer:
     thinking: str = ""
 
 
-def openai_events(said: ScriptedAnswer) -> list[Any]:
+def make_openai_events(said: ScriptedAnswer) -> list[Any]:
     """Return the events of an answer. The pieces of several calls take turns."""
 
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def openai_events(said: ScriptedAnswer) -> list[Any]:
     return [*events, "[DONE]"]
 
 
-def anthropic_events(said: ScriptedAnswer) -> list[Any]:
+def make_anthropic_events(said: ScriptedAnswer) -> list[Any]:
     """Return the events of an answer, with one block for its text and one for each call."""
     counts = {"input_tokens": 5, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 30}
     events: list[Any] = [{"type": "message_start", "message": {"usage": counts}}, {"type": "ping"}]
@@ -68,8 +68,8 @@ def anthropic_events(said: ScriptedAnswer) -> list[Any]:
 
 
 EVENTS: Mapping[Format, Callable[[ScriptedAnswer], list[Any]]] = {
-    "openai": openai_events,
-    "anthropic": anthropic_events,
+    "openai": make_openai_events,
+    "anthropic": make_anthropic_events,
 }
 
 

@@ -37,7 +37,9 @@ MARKS = {"⇥": "\t", "␣": " ", "␊": "\n"}
 
 @dataclass
 class Scenario:
-    """`texts` are what the user saw, one after the other; `dismissals` counts those before which one was said no to."""
+    """A scenario of a user. `texts` are the texts in their order; `dismissals` counts dismissed suggestions before
+    them.
+    """
 
     file: str
     name: str
@@ -55,7 +57,7 @@ class Scenario:
         return self.rules is not None
 
     def cursor(self) -> Cursor:
-        """Where the user is in the end."""
+        """Return the cursor of the user at the end."""
         document, offset = self._documents()[-1]
         return Cursor(document, parse(document), offset, self.path)
 
@@ -63,7 +65,7 @@ class Scenario:
         """Record everything that happened in a history."""
         states = self._documents()
         first, offset = states[0]
-        states = states if self.moved or not offset else [(_before(first, offset), 0), *states]
+        states = states if self.moved or not offset else [(_remove_last_character(first, offset), 0), *states]
         shift = len(states) - len(self.texts)
         for number, (document, at) in enumerate(states):
             if number:
@@ -73,7 +75,7 @@ class Scenario:
                 history.reject(RejectedPlace.at(document, at))
 
     def rule(self, policy: TriggerPolicy) -> str:
-        """The rule that says to be silent at the end, before a model is asked."""
+        """Return the rule that suppresses a suggestion at the end, before a model is asked."""
         history = EditHistory(TypingRhythm())
         self.live(history)
         return policy.find_rule(self.cursor(), history)
@@ -88,15 +90,15 @@ class Scenario:
         return items
 
 
-def _before(document: Document, offset: int) -> Document:
-    """The text without the character before the cursor."""
+def _remove_last_character(document: Document, offset: int) -> Document:
+    """Return the text without the character before the cursor."""
     start = offset - len(encode(decode(document.data[:offset])[-1]))
     return document.apply_edit(Edit(start, offset, b""), 0)
 
 
 def read(path: Path) -> list[Scenario]:
     items: list[Scenario] = []
-    for title, body in _parts(path):
+    for title, body in _split_parts(path):
         now = items[-1] if items else None
         if (named := NAMED.fullmatch(title)) and (now is None or now.reason or now.model):
             options = [option.strip() for option in named[2].split(",")]
@@ -121,7 +123,7 @@ def read(path: Path) -> list[Scenario]:
     return items
 
 
-def _parts(path: Path) -> Iterator[tuple[str, str]]:
+def _split_parts(path: Path) -> Iterator[tuple[str, str]]:
     title, lines = "", list[str]()
     for line in [*path.read_text(encoding="utf-8").split("\n"), "-- end --"]:
         if header := HEADER.match(line):

@@ -23,7 +23,7 @@ def answer(result: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": "ID", "result": result}).replace('"ID"', "ID")
 
 
-def text_answer(text: str) -> str:
+def make_text_answer(text: str) -> str:
     """Return a line that answers a call with a text."""
     return answer({"content": [{"type": "text", "text": text}]})
 
@@ -38,7 +38,7 @@ def serve(script: dict[str, list[str]]):
             "initialize": [answer(GREETING)],
             "server/discover": ['{"jsonrpc": "2.0", "id": ID, "error": {"code": -32601, "message": "no"}}'],
             "tools/list": [answer({"tools": listed})],
-            "tools/call": [text_answer(json.dumps(request.get("params", {}).get("arguments")))],
+            "tools/call": [make_text_answer(json.dumps(request.get("params", {}).get("arguments")))],
         } | script
         for text in lines.get(method, ()):
             if text == "END":

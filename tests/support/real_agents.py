@@ -39,7 +39,7 @@ ADAPTERS: Mapping[str, Callable[[str], Adapter]] = {
 Kind = TypeVar("Kind")
 
 
-def spec_for(name: str, run: "AgentRun", url: str, transport: TransportName | Literal[""] = "") -> AgentSpec:
+def make_spec(name: str, run: "AgentRun", url: str, transport: TransportName | Literal[""] = "") -> AgentSpec:
     """Return the description of an agent that asks a fake of its model."""
     spec = AgentSpec(name, run.workdir, transport=transport)
     if name == "claude":

@@ -12,7 +12,7 @@ SLOWEST_COUNT = 50
 
 
 class RunReports:
-    """Collect the times and the skipped tests of all workers, which xdist reports to the process that shows them."""
+    """The times and the skipped tests of all workers, which xdist reports to the process that shows them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._folder = config.rootpath

@@ -1,5 +1,4 @@
-"""A server over real sockets in this very process: it answers what a test tells it to, and remembers what it was
-asked."""
+"""A server over real sockets in this process, with prepared answers and recorded requests."""
 
 import asyncio
 import json
@@ -39,7 +38,7 @@ Handler = Callable[[Any], Reply]
 
 
 class FakeServer:
-    """`on` maps (method, path) to a reply, to a list that is used up, or to a function of the body."""
+    """A web server with prepared replies. `on` maps (method, path) to a reply, a list of replies or a function."""
 
     def __init__(self) -> None:
         self.on: dict[tuple[str, str], Reply | list[Reply] | Handler] = {}
@@ -79,7 +78,7 @@ class FakeServer:
 
 
 @asynccontextmanager
-async def serving(server: FakeServer, port: int = 0) -> AsyncIterator[FakeServer]:
+async def open_server(server: FakeServer, port: int = 0) -> AsyncIterator[FakeServer]:
     """Serve until the block ends. `port` 0 is any free one."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -25,8 +25,10 @@ while True:
 
 
 @contextmanager
-def listener(path: Path, *, calls: int = 128, deaf: bool = False, stopped: bool = False) -> Iterator[psutil.Popen]:
-    """A process that listens and accepts nobody; `deaf` to SIGTERM, or `stopped` as by SIGSTOP. `calls` may wait."""
+def start_listener(
+    path: Path, *, calls: int = 128, deaf: bool = False, stopped: bool = False
+) -> Iterator[psutil.Popen]:
+    """Start a process that listens and accepts no connection. It may ignore SIGTERM (`deaf`) or be `stopped`."""
     process = psutil.Popen(
         [sys.executable, "-S", "-c", LISTENS, str(path), str(calls), "deaf" if deaf else "hears"],
         stdout=subprocess.PIPE,
@@ -45,7 +47,7 @@ def listener(path: Path, *, calls: int = 128, deaf: bool = False, stopped: bool 
 
 
 def stop(pid: int) -> None:
-    """SIGSTOP, and the moment when it has taken effect."""
+    """Stop a process by SIGSTOP, and wait until the signal has its effect."""
     os.kill(pid, signal.SIGSTOP)
     # not our child everywhere: there is no event to wait for
     while psutil.Process(pid).status() != psutil.STATUS_STOPPED:

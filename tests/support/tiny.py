@@ -1,4 +1,4 @@
-"""A model of a few hundred kilobytes with random weights: real llama.cpp from load to last token, no sense at all.
+"""A model of a few hundred kilobytes with random weights, which llama.cpp can load and run.
 
 Its first dimension is a constant that only the output layer reads, and there it pushes special tokens far down: an
 answer ends where a limit, a stop string or a grammar ends it, never by the luck of the weights.
@@ -30,7 +30,7 @@ CHAT = (
 
 def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1, yarn: float = 0.0) -> Path:
     """Write the model; the same arguments give the same bytes."""
-    tokens, merges = _vocabulary()
+    tokens, merges = _make_vocabulary()
     special = [name for name in SPECIAL if fim or "fim" not in name]
     writer = gguf.GGUFWriter(path, "qwen2")
     writer.add_name("tiny")
@@ -56,7 +56,7 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
     writer.add_add_bos_token(False)
     if chat:
         writer.add_chat_template(CHAT)
-    for name, values in _weights(len(tokens), len(special), seed):
+    for name, values in _make_weights(len(tokens), len(special), seed):
         writer.add_tensor(name, values.astype(np.float32))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -65,9 +65,9 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1,
     return path
 
 
-def _vocabulary() -> tuple[list[str], list[str]]:
-    """Every byte, and the left-to-right merges that make up `WORDS`."""
-    byte_names = _byte_names()
+def _make_vocabulary() -> tuple[list[str], list[str]]:
+    """Return the tokens, which are all bytes and the parts of `WORDS`, and the merges from left to right."""
+    byte_names = _make_byte_names()
     tokens, merges = list(byte_names), list[str]()
     for word in WORDS:
         pieces = [byte_names[byte] for byte in word.encode()]
@@ -81,22 +81,22 @@ def _vocabulary() -> tuple[list[str], list[str]]:
     return tokens, merges
 
 
-def texts(ids: Iterable[int]) -> str:
-    """The text of these tokens; special ones are blanks."""
-    tokens, _ = _vocabulary()
-    byte_of = {name: byte for byte, name in enumerate(_byte_names())}
+def decode_tokens(ids: Iterable[int]) -> str:
+    """Return the text of these tokens; special tokens become blanks."""
+    tokens, _ = _make_vocabulary()
+    byte_of = {name: byte for byte, name in enumerate(_make_byte_names())}
     spelled = "".join(tokens[id] if id < len(tokens) else " " for id in ids)
     return bytes(byte_of.get(char, 32) for char in spelled).decode("utf-8", "replace")
 
 
-def _byte_names() -> list[str]:
-    """How byte-level vocabularies spell bytes: printable ones as they are, the others from U+0100 on."""
+def _make_byte_names() -> list[str]:
+    """Return how byte-level vocabularies write bytes: printable ones unchanged, the others from U+0100 on."""
     printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     others = iter(range(256, 512))
     return [chr(byte if byte in printable else next(others)) for byte in range(256)]
 
 
-def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def _make_weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     random = np.random.default_rng(seed)
     head = WIDTH // HEADS
     vocabulary = normal + special
@@ -113,11 +113,11 @@ def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.nda
         for part, heads in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS)):
             yield f"{at}.attn_{part}.weight", random_rows(heads * head, WIDTH, 2)
             yield f"{at}.attn_{part}.bias", random.normal(0, 0.1, heads * head)
-        yield f"{at}.attn_output.weight", _constant_first(random_rows(WIDTH, WIDTH, 2))
+        yield f"{at}.attn_output.weight", _clear_first_dimension(random_rows(WIDTH, WIDTH, 2))
         yield f"{at}.ffn_norm.weight", np.ones(WIDTH)
         yield f"{at}.ffn_gate.weight", random_rows(INNER, WIDTH, 2)
         yield f"{at}.ffn_up.weight", random_rows(INNER, WIDTH, 2)
-        yield f"{at}.ffn_down.weight", _constant_first(random_rows(WIDTH, INNER, 2))
+        yield f"{at}.ffn_down.weight", _clear_first_dimension(random_rows(WIDTH, INNER, 2))
     yield "output_norm.weight", np.ones(WIDTH)
     output = random_rows(vocabulary, WIDTH, 3)
     output[:normal, 0], output[normal:, 0] = 0, -40
@@ -126,7 +126,7 @@ def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.nda
     yield "output.weight", output
 
 
-def _constant_first(weights: np.ndarray) -> np.ndarray:
-    """Nothing is added to the first dimension of the residual stream."""
+def _clear_first_dimension(weights: np.ndarray) -> np.ndarray:
+    """Set the weights that would change the first dimension of the residual stream to zero."""
     weights[0] = 0
     return weights

@@ -17,7 +17,7 @@ lib: Any = llama_cpp
 
 
 class Tokenizer:
-    """Counts texts, as the engine does for its clients, and requests, as the engine evaluates them."""
+    """A tokenizer that counts texts and requests as the engine does."""
 
     def __init__(self, model: Path) -> None:
         lib.llama_log_set(SILENT_LOG, ctypes.c_void_p(0))

@@ -1,4 +1,4 @@
-"""A user at the keyboard in made-up time: a loop whose clock jumps, an engine that takes as long as one says it does.
+"""A simulated user with a simulated clock, and an engine with given speeds.
 
 Nothing sleeps and nothing depends on the machine, so what a replay counts is the same everywhere.
 """
@@ -31,8 +31,8 @@ CHARACTERS = 4
 """Of a token."""
 
 
-class Loop(asyncio.SelectorEventLoop):
-    """Time passes only while nothing is ready, and then at once."""
+class SimulatedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time passes at once, and only while no callback is ready."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class Loop(asyncio.SelectorEventLoop):
         super()._run_once()  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Engine(ScriptedEngine):
-    """Reads 250 tokens a second, a prompt's beginning only once, and writes 25; it ends with the step at work."""
+class SimulatedEngine(ScriptedEngine):
+    """An engine that reads 250 tokens a second and writes 25. A known beginning of a prompt is not read again."""
 
     STEP, TOKEN, AT_ONCE = 0.064, 0.04, 16
 
@@ -104,8 +104,8 @@ class Replay:
     """The keys whose suggestion the engine wrote then; the others went on with one that was there."""
 
 
-def gaps(text: str, median: float, seed: int) -> list[float]:
-    """Seconds before each key: quick within a word, slower between words, with a thought at the end of some lines."""
+def draw_gaps(text: str, median: float, seed: int) -> list[float]:
+    """Draw the seconds before each key: short inside of words, longer between them, and pauses after some lines."""
     draw = random.Random(seed)
     found: list[float] = []
     for before, key in zip("\n" + text, text, strict=False):
@@ -119,15 +119,15 @@ def gaps(text: str, median: float, seed: int) -> list[float]:
 
 def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
     """Type `text` behind `head`, asking after every key as an editor does."""
-    loop = Loop()
+    loop = SimulatedLoop()
     try:
         return loop.run_until_complete(_replay(loop, head, text, pauses, quiet))
     finally:
         loop.close()
 
 
-async def _replay(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
-    engine, result = Engine(head + text), Replay()
+async def _replay(loop: SimulatedLoop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
+    engine, result = SimulatedEngine(head + text), Replay()
     rhythm = TypingRhythm(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
     completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)), rhythm)

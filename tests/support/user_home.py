@@ -35,7 +35,7 @@ def open_home(probed: Path) -> Iterator[Path]:
                     process.kill()
                     process.wait(30)
             # a server whose editor is gone has some more to write
-            _, late = psutil.wait_procs(at_home(path), timeout=10)
+            _, late = psutil.wait_procs(find_processes_of_home(path), timeout=10)
             for process in late:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
@@ -43,7 +43,7 @@ def open_home(probed: Path) -> Iterator[Path]:
             shutil.rmtree(path)
 
 
-def at_home(home: Path) -> list[psutil.Process]:
+def find_processes_of_home(home: Path) -> list[psutil.Process]:
     """Return the processes that were started with this home."""
     found: list[psutil.Process] = []
     for process in psutil.process_iter():

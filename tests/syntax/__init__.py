@@ -1,1 +1,1 @@
-"""Trees, queries and what is read off them."""
+"""Tests of syntax trees, queries and their results."""

@@ -1,4 +1,4 @@
-"""Test sources: with `<|>` once (a cursor) or twice (a selection), and in files with what is expected of them."""
+"""Test sources with `<|>` once (a cursor) or twice (a selection), and golden files with expected results."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -21,23 +21,23 @@ class Source(NamedTuple):
         return None if span is None else self.tree.data[span[0] : span[1]].decode()
 
 
-def tree_of(path: str, text: str) -> SyntaxTree:
+def parse_tree(path: str, text: str) -> SyntaxTree:
     """Parse a text without a time limit. The path decides its language."""
     document, language = Document.from_text(f"file:///{path}", text), language_for("", path)
     assert language is not None
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
-def marked(path: str, text: str) -> Source:
+def parse_marked(path: str, text: str) -> Source:
     """Return the tree of a text without its marks, and the byte offsets of the marks."""
     before, *rest = text.encode().split(MARK)
     assert rest, "no <|> in the source"
     start = len(before)
     end = start + len(rest[0]) if len(rest) == 2 else start
-    return Source(tree_of(path, text.replace("<|>", "")), start, end)
+    return Source(parse_tree(path, text.replace("<|>", "")), start, end)
 
 
-def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
+def read_fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     """Split a file into its source and the expected results below `heading`.
 
     Returns:
@@ -45,10 +45,10 @@ def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
     """
     result = file.read_text("utf-8").split(heading)[0]
     name, source = result.removeprefix("-- ").split(" --\n", 1)
-    return result, tree_of(name, source)
+    return result, parse_tree(name, source)
 
 
-def golden(file: Path, result: str, *, update: bool) -> str:
+def read_golden(file: Path, result: str, *, update: bool) -> str:
     """Return the expected text of a golden file. With `update`, write `found` to the file first."""
     if update:
         file.write_text(result, "utf-8")

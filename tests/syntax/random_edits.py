@@ -1,4 +1,4 @@
-"""Random edits of the fixtures: what an edited text declares must be what it declares when all of it is asked about.
+"""Random edits of the fixtures: updated declarations must equal those of the whole text.
 
 python -m tests.syntax.random_edits [--edits 3000] [--seed 1]      # of every language
 """
@@ -23,8 +23,8 @@ ASKED = 0.85
 """Of the edits: after which it is asked what is declared; the others come together with the next."""
 
 
-def sources() -> Iterator[tuple[str, str]]:
-    """Name and text of a file of every language; of some in another form."""
+def list_sources() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of a file of every language; some languages have a second form."""
     for fixture in FIXTURES:
         name, text = fixture.read_text("utf-8").split("-- declarations --\n")[0].removeprefix("-- ").split(" --\n", 1)
         yield name, text
@@ -34,9 +34,8 @@ def sources() -> Iterator[tuple[str, str]]:
             yield name, text.replace("\n", "\r\n")
 
 
-def edits(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
-    """A token, a bracket, lines or a block of `source` put in, taken out or written over; offsets are of characters
-    first, so that no character is cut in two."""
+def draw_edit(source: str, document: Document, rng: random.Random) -> tuple[Edit, Document]:
+    """Draw an edit that inserts, removes or replaces a token, a bracket, lines or a block of `source`."""
     text = document.text
     at = rng.randrange(len(text) + 1)
     line = text.rfind("\n", 0, at) + 1
@@ -69,8 +68,8 @@ def edits(source: str, document: Document, rng: random.Random) -> tuple[Edit, Do
     return edit, document.apply_edit(edit, document.version + 1)
 
 
-class Run:
-    """A text that is edited, undone now and then, and begun anew where it has grown."""
+class EditRun:
+    """A text that is edited and sometimes undone, and that begins again when it has grown."""
 
     def __init__(self, name: str, source: str, seed: int) -> None:
         self.name, self.source = name, source
@@ -78,11 +77,11 @@ class Run:
         self._begin()
 
     def _begin(self) -> None:
-        self.tree = _tree(Document.from_text(f"file:///{self.name}", self.source))
+        self.tree = _parse_tree(Document.from_text(f"file:///{self.name}", self.source))
         self._kept, self._undone = IncrementalDeclarations(self.tree), list[Edit]()
 
     def step(self) -> Edit:
-        """One more edit."""
+        """Make one more edit, and return it."""
         document = self.tree.document
         if len(document.data) > GROWN * len(self.source):
             self._begin()
@@ -91,7 +90,7 @@ class Run:
             edit = self._undone.pop()
             after = document.apply_edit(edit, document.version + 1)
         else:
-            edit, after = edits(self.source, document, self._rng)
+            edit, after = draw_edit(self.source, document, self._rng)
             self._undone.append(Edit(edit.start, edit.start + len(edit.new), document.data[edit.start : edit.end]))
         edited = self.tree.update(document, edit, after)
         assert edited is not None
@@ -103,13 +102,13 @@ class Run:
         return self._rng.random() < ASKED
 
     def both(self) -> tuple[list[Declaration], list[Declaration]]:
-        """As it is kept, and made anew."""
+        """Return the updated declarations, and those of the whole text."""
         return list(self._kept.list_declarations(self.tree)), list(
             IncrementalDeclarations(self.tree).list_declarations(self.tree)
         )
 
 
-def _tree(document: Document) -> SyntaxTree:
+def _parse_tree(document: Document) -> SyntaxTree:
     tree = parse(document)
     assert tree is not None
     return tree
@@ -120,8 +119,8 @@ def main() -> None:
     options.add_argument("--edits", type=int, default=3000)
     options.add_argument("--seed", type=int, default=1)
     args = options.parse_args()
-    for name, source in sources():
-        run, checked, wrong = Run(name, source, args.seed), 0, 0
+    for name, source in list_sources():
+        run, checked, wrong = EditRun(name, source, args.seed), 0, 0
         for _ in range(args.edits):
             run.step()
             if run.asked():

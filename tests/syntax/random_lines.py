@@ -1,4 +1,4 @@
-"""Random changes of lines of Python files: what is read off their lines must be what their trees say.
+"""Random changes of lines of Python files: both readers of declarations must agree.
 
 python -m tests.syntax.random_lines FOLDER [--rounds 20000] [--seed 1]
 
@@ -62,8 +62,8 @@ LINES = (
 )
 
 
-def changed(text: str, rng: random.Random) -> str:
-    """One to three lines are another, in another place, deeper or less deep, there twice or not at all."""
+def change_lines(text: str, rng: random.Random) -> str:
+    """Change, move, indent, repeat or remove one to three lines."""
     lines = text.split("\n")
     for _ in range(rng.randrange(1, 4)):
         n, other = rng.randrange(len(lines)), rng.randrange(len(lines))
@@ -87,8 +87,8 @@ def changed(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-def compared(text: str) -> str:
-    """`same` and `other`, of what is right; `parser` where the lines do not say; `wrong` for what is no Python."""
+def compare_readers(text: str) -> str:
+    """Return how both readers agree: `same`, `other`, `parser` if lines are not enough, `wrong` if it is no Python."""
     data = replace_invalid_utf8(text.encode("utf-8", "replace"))
     python_lines = read_python_lines(data)
     if python_lines is None:
@@ -103,12 +103,12 @@ def compared(text: str) -> str:
     return "same" if python_lines == find_declarations(tree.language, data, tree.root) else "other"
 
 
-def rounds(texts: list[str], count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
-    """A changed text, and how it compares."""
+def compare_changed_texts(texts: list[str], count: int, rng: random.Random) -> Iterator[tuple[str, str]]:
+    """Yield changed texts, and how both readers agree on them."""
     warnings.simplefilter("ignore")
     for _ in range(count):
-        text = changed(rng.choice(texts), rng)
-        yield text, compared(text)
+        text = change_lines(rng.choice(texts), rng)
+        yield text, compare_readers(text)
 
 
 def main() -> None:
@@ -120,7 +120,7 @@ def main() -> None:
     files = [path for path in sorted(args.folder.rglob("*.py")) if path.stat().st_size < 15_000]
     texts = [path.read_text("utf-8", "replace") for path in files]
     counter: Counter[str] = Counter()
-    for text, how in rounds(texts, args.rounds, random.Random(args.seed)):
+    for text, how in compare_changed_texts(texts, args.rounds, random.Random(args.seed)):
         counter[how] += 1
         if how == "other":
             print(f"--- they differ ---\n{text}")

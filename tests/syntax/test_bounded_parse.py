@@ -18,20 +18,20 @@ from lsp_harness.text.edit import Edit
 MANY_LINES = b"x = f(1)\n" * 5_000
 
 
-def language(name: str) -> LanguageSpec:
+def find_language(name: str) -> LanguageSpec:
     result = language_named(name)
     assert result is not None
     return result
 
 
-def tree_of(name: str, text: str) -> SyntaxTree:
+def parse_tree(name: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=name))
     assert tree is not None
     return tree
 
 
-class Clock:
-    """A second passes each time it is looked at."""
+class TickingClock:
+    """A clock on which a second passes at each look."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -42,25 +42,25 @@ class Clock:
 
 
 def test_a_parse_ends_soon_after_its_allowance_is_spent():
-    clock = Clock()
+    clock = TickingClock()
     with pytest.raises(ParseBudgetExceeded, match="parsing takes more than 20000 ms"):
-        parse_bytes(language("python"), MANY_LINES, Allowance(20.0, clock))
+        parse_bytes(find_language("python"), MANY_LINES, Allowance(20.0, clock))
     # a slow parser gets 64 bytes at a time, so this text would need thousands of looks
     assert clock.looks < 40
 
 
-def test_an_allowance_is_shared_and_can_be_taken_away():
-    clock = Clock()
+def test_an_allowance_is_shared_and_can_be_withdrawn():
+    clock = TickingClock()
     shared = Allowance(1e9, clock)
-    assert parse_bytes(language("python"), b"x = 1\n", shared).root_node.child_count == 1
+    assert parse_bytes(find_language("python"), b"x = 1\n", shared).root_node.child_count == 1
     shared.cancel()
     with pytest.raises(ParseBudgetExceeded):
-        parse_bytes(language("python"), b"x = 1\n", shared)
+        parse_bytes(find_language("python"), b"x = 1\n", shared)
 
 
 def test_the_text_of_a_node_can_be_read_after_the_parse():
     name = "n" * 10_000
-    tree = parse_bytes(language("python"), f"{name} = 1\n".encode(), Allowance(1e9))
+    tree = parse_bytes(find_language("python"), f"{name} = 1\n".encode(), Allowance(1e9))
     node = tree.root_node.descendant_for_byte_range(0, len(name))
     assert node is not None
     assert node.text == name.encode()
@@ -76,7 +76,7 @@ def test_the_text_of_a_node_can_be_read_after_the_parse():
 )
 def test_texts_that_are_not_parsed_at_all(name: str, data: bytes, why: str):
     with pytest.raises(ParseBudgetExceeded, match=why):
-        parse_bytes(language(name), data, Allowance(1e9))
+        parse_bytes(find_language(name), data, Allowance(1e9))
 
 
 @pytest.mark.parametrize(
@@ -93,31 +93,33 @@ def test_texts_that_are_not_parsed_at_all(name: str, data: bytes, why: str):
     ],
 )
 def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limits: ParseBudget, why: str):
-    root = parse_root(language(name), text.encode())
+    root = parse_root(find_language(name), text.encode())
     check_shape(root, ParseBudget())
     with pytest.raises(ParseBudgetExceeded, match=why):
         check_shape(root, limits)
 
 
 def test_an_edit_is_parsed_within_the_allowance_too():
-    tree = tree_of("python", "x = 1\n")
+    tree = parse_tree("python", "x = 1\n")
     edit = Edit(0, 0, MANY_LINES)
     with pytest.raises(ParseBudgetExceeded):
-        tree.apply_edit(edit, Allowance(20.0, Clock()))
+        tree.apply_edit(edit, Allowance(20.0, TickingClock()))
     assert tree.apply_edit(edit, Allowance(BUDGET.text_s)) is not None
 
 
-def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
+def test_the_search_for_broken_lines_ends_with_its_allowance():
     lines = [b"x = 1"] * 100 + [b"return )"]
     going = [False] * len(lines)
-    assert BrokenLineSearch(language("python"), lines, going).find_lines(0, len(lines)) == [100]
-    clock = Clock()
-    assert BrokenLineSearch(language("python"), lines, going, Allowance(20.0, clock)).find_lines(0, len(lines)) == []
+    assert BrokenLineSearch(find_language("python"), lines, going).find_lines(0, len(lines)) == [100]
+    clock = TickingClock()
+    assert (
+        BrokenLineSearch(find_language("python"), lines, going, Allowance(20.0, clock)).find_lines(0, len(lines)) == []
+    )
     assert clock.looks < 60
 
 
 def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
-    tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
+    tree, used = parse_tree("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
     apply_edit = SyntaxTree.apply_edit
 
     def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
@@ -132,8 +134,8 @@ def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPa
     assert recovery.find_recoveries(tree, 0, 0) == []
 
 
-def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
-    tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
+def test_an_expensive_trial_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
+    tree, numbers = parse_tree("python", "x = (a + b * c\ny = 2\n"), count()
     apply_edit = SyntaxTree.apply_edit
 
     def costly_first(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
@@ -146,5 +148,5 @@ def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest
 
 
 def test_parameters_of_a_declaration_that_costs_too_much_are_not_known():
-    assert len(parse_parameters(language("python"), b"def f(a, b): ...\n", "f")) == 1
-    assert parse_parameters(language("python"), b"def f(a, b): ...\n\0", "f") == []
+    assert len(parse_parameters(find_language("python"), b"def f(a, b): ...\n", "f")) == 1
+    assert parse_parameters(find_language("python"), b"def f(a, b): ...\n\0", "f") == []

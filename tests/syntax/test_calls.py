@@ -1,10 +1,10 @@
-"""Calls and parameters, as one file says them."""
+"""Tests of calls and parameters in one file."""
 
 import pytest
 
 from lsp_harness.syntax.names.calls import find_calls_in, find_parameters
 from lsp_harness.text.position import Span
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 PARAMETERS = [
     (
@@ -26,13 +26,13 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize(("path", "source", "expected"), PARAMETERS)
-def test_parameters(path: str, source: str, expected: list[list[str]]):
-    parameters = find_parameters(tree_of(path, source), "f")
+def test_the_parameters_of_a_function_are_found(path: str, source: str, expected: list[list[str]]):
+    parameters = find_parameters(parse_tree(path, source), "f")
     assert [[f"{item.name}:{item.type}".rstrip(":") for item in listed] for listed in parameters] == expected
 
 
 def test_a_call_has_its_positional_arguments():
-    tree = tree_of("a.py", "a.f(1, 'x', y, *z, key=2)\n")
+    tree = parse_tree("a.py", "a.f(1, 'x', y, *z, key=2)\n")
     [call] = find_calls_in(tree, Span(0, len(tree.data)))
     assert (call.name, call.receiver) == ("f", "a")
     assert [(argument.text, argument.literal) for argument in call.arguments] == [

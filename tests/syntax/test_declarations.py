@@ -9,15 +9,15 @@ from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.languages.traits import DeclarationTraits
 from lsp_harness.syntax.symbols.declarations import find_declarations, qualified_name
 from lsp_harness.text.position import decode
-from tests.syntax.markup import fixture, golden, tree_of
+from tests.syntax.markup import parse_tree, read_fixture, read_golden
 
 FILES = sorted((Path(__file__).parent / "declarations").glob("*.txt"))
 EXPECTED = "-- declarations --\n"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_declarations_of(file: Path, golden_update: bool):
-    result, tree = fixture(file, EXPECTED)
+def test_a_source_has_the_expected_declarations(file: Path, golden_update: bool):
+    result, tree = read_fixture(file, EXPECTED)
     assert not tree.root.has_error
     declarations, imports = find_declarations(tree.language, tree.data, tree.root)
     outcome = ""
@@ -31,7 +31,7 @@ def test_declarations_of(file: Path, golden_update: bool):
         assert decode(tree.data[declaration.name_start :]).startswith(declaration.name)
     for it in imports:
         outcome += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
-    assert result + EXPECTED + outcome == golden(file, result + EXPECTED + outcome, update=golden_update)
+    assert result + EXPECTED + outcome == read_golden(file, result + EXPECTED + outcome, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():
@@ -72,7 +72,7 @@ if os.name == "nt":
 
 
 def test_deep_declarations_are_found_as_if_all_of_the_tree_were_walked():
-    tree = tree_of("deep.py", DEEP)
+    tree = parse_tree("deep.py", DEEP)
     result = find_declarations(tree.language, tree.data, tree.root)
     assert [qualified_name(result[0], item) for item in result[0]] == [
         "Inner",

@@ -17,8 +17,8 @@ from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import Source, marked, tree_of
-from tests.syntax.random_edits import sources
+from tests.syntax.markup import Source, parse_marked, parse_tree
+from tests.syntax.random_edits import list_sources
 
 DEEP = 1_100
 WRONG = b" , ,= 2"
@@ -47,53 +47,53 @@ ASKED: dict[str, Callable[[SyntaxTree, int], object]] = {
 
 
 @pytest.fixture(scope="module", params=SOURCES)
-def source(request: pytest.FixtureRequest) -> Source:
-    return marked(request.param, SOURCES[request.param])
+def deep_source(request: pytest.FixtureRequest) -> Source:
+    return parse_marked(request.param, SOURCES[request.param])
 
 
 @pytest.fixture(scope="module")
-def broken(source: Source) -> SyntaxTree:
-    tree = source.tree.apply_edit(Edit(source.start, source.start, WRONG), Allowance(BUDGET.text_s))
+def broken_tree(deep_source: Source) -> SyntaxTree:
+    tree = deep_source.tree.apply_edit(Edit(deep_source.start, deep_source.start, WRONG), Allowance(BUDGET.text_s))
     assert tree is not None
     return tree
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_deep_tree_answers_as_before_when_a_fault_is_added(source: Source, broken: SyntaxTree, asked: str):
-    answer, later = (ASKED[asked](tree, source.start) for tree in (source.tree, broken))
+def test_a_deep_tree_answers_as_before_when_a_fault_is_added(deep_source: Source, broken_tree: SyntaxTree, asked: str):
+    answer, later = (ASKED[asked](tree, deep_source.start) for tree in (deep_source.tree, broken_tree))
     assert type(answer) is type(later)
     if isinstance(answer, Sized) and isinstance(later, Sized):
         assert len(later) - len(answer) == (1 if asked == "find_faults" else 0)
 
 
-def test_the_edit_that_broke_a_deep_tree_is_told(source: Source, broken: SyntaxTree):
-    assert adds_error(source.tree, broken, (source.start, source.start + len(WRONG)))
-    assert find_new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
+def test_the_edit_that_broke_a_deep_tree_is_found(deep_source: Source, broken_tree: SyntaxTree):
+    assert adds_error(deep_source.tree, broken_tree, (deep_source.start, deep_source.start + len(WRONG)))
+    assert find_new_faults(deep_source.tree, broken_tree, [Edit(deep_source.start, deep_source.start, WRONG)])
 
 
-def test_declarations_of_a_deep_tree_follow_its_edits(source: Source):
-    incremental_declarations = IncrementalDeclarations(source.tree)
-    list(incremental_declarations.list_declarations(source.tree))
-    edit = Edit(source.start, source.start, b"2")
-    after = source.tree.document.apply_edit(edit, 2)
-    tree = source.tree.update(source.tree.document, edit, after)
+def test_declarations_of_a_deep_tree_follow_its_edits(deep_source: Source):
+    incremental_declarations = IncrementalDeclarations(deep_source.tree)
+    list(incremental_declarations.list_declarations(deep_source.tree))
+    edit = Edit(deep_source.start, deep_source.start, b"2")
+    after = deep_source.tree.document.apply_edit(edit, 2)
+    tree = deep_source.tree.update(deep_source.tree.document, edit, after)
     assert tree is not None
-    incremental_declarations.record_edit(source.tree.document, edit, after)
+    incremental_declarations.record_edit(deep_source.tree.document, edit, after)
     assert list(incremental_declarations.list_declarations(tree)) == read_declarations(tree.language, tree.data)[0]
 
 
-def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
+def test_a_very_deep_place_is_found_in_one_descent():
     deep = 100_000
-    source = marked("a.js", "[" * deep + "1<|>" + "]" * deep)
+    source = parse_marked("a.js", "[" * deep + "1<|>" + "]" * deep)
     assert text_kind_at(source.tree, source.start) == "code"
     assert len(nodes_around(source.tree.root, source.start, source.start)) > deep
 
 
-@pytest.mark.parametrize(("name", "text"), list(sources()))
+@pytest.mark.parametrize(("name", "text"), list(list_sources()))
 def test_the_nodes_around_a_place_are_the_parents_of_the_node_there(name: str, text: str):
     half, rng = len(text) // 2, random.Random(1)
     for written in (text, f"{text[:half]} ( = {text[half:]}"):
-        tree = tree_of(name, written)
+        tree = parse_tree(name, written)
         for start in rng.choices(range(len(tree.data)), k=20):
             end = min(len(tree.data), start + rng.choice((1, 2, 5)))
             node, parents = tree.root.descendant_for_byte_range(start, end), list[Node]()

@@ -6,24 +6,24 @@ from lsp_harness.syntax.error_regions import Region, find_new_regions
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit, differences, line_edits
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 MANY = 20_000
 """So many that what compares each with each would not end before the test is given up."""
 
 
-def touches(data: bytes, a: Region, b: Region) -> bool:
+def do_regions_touch(data: bytes, a: Region, b: Region) -> bool:
     return not data[min(a.end, b.end) : max(a.start, b.start)].strip()
 
 
-def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
-    """`guilty` without an edit, for errors that have not grown, by comparing each with each."""
+def compare_slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
+    """Compare each error with each other one, and return the guilty ones."""
     places, missing = [item for item in old if not item.token], [item for item in old if item.token]
     items: list[int] = []
     for index, region in enumerate(new):
-        if any(touches(data, region, place) for place in places):
+        if any(do_regions_touch(data, region, place) for place in places):
             continue
-        twin = next((item for item in missing if touches(data, region, item)), None)
+        twin = next((item for item in missing if do_regions_touch(data, region, item)), None)
         if region.token and twin:
             missing.remove(twin)
         else:
@@ -31,7 +31,7 @@ def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
     return items
 
 
-def test_errors_are_the_same_where_they_touch():
+def test_a_fast_search_finds_the_same_touching_errors():
     assert [seed for seed in range(200) if not has_equal_regions(seed)] == []
 
 
@@ -51,7 +51,7 @@ def has_equal_regions(seed: int) -> bool:
     old, new = [*regions(6)], regions(6)
     old += [Region(57, 58)] * 60
     new = [item for item in new if item.token or item.start == item.end]
-    return find_new_regions(old, new, [], data) == slowly(sorted(old), new, data)
+    return find_new_regions(old, new, [], data) == compare_slowly(sorted(old), new, data)
 
 
 def test_many_errors_are_compared_in_one_pass():
@@ -63,7 +63,7 @@ def test_many_errors_are_compared_in_one_pass():
 
 def test_an_edit_between_conflict_markers_is_judged():
     part = "<<<<<<< HEAD\ndef f(a):\n    return a\n=======\ndef f(b):\n    return b\n>>>>>>> x\n"
-    before = tree_of("a.py", part * 400)
+    before = parse_tree("a.py", part * 400)
     at = len(part) * 200
     edit = Edit(at, at, b"x = 1\n")
     after = before.apply_edit(edit, Allowance(BUDGET.text_s))
@@ -80,7 +80,7 @@ def test_texts_of_many_equal_lines_are_compared():
     assert line_edits(old, two) == [Edit(0, len(old), two)]
 
 
-def test_differences_are_told_run_by_run():
+def test_differences_are_listed_run_by_run():
     assert differences("abcdef", "abXdeYf") == [(2, 3, 2, 3), (5, 5, 5, 6)]
     assert differences("aaa", "aaaa") == [(3, 3, 3, 4)]
     assert differences("same", "same") == []

@@ -13,26 +13,26 @@ from lsp_harness.syntax.symbols.incremental_declarations import IncrementalDecla
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import tree_of
-from tests.syntax.random_edits import Run, sources
+from tests.syntax.markup import parse_tree
+from tests.syntax.random_edits import EditRun, list_sources
 
 EDITS = 100
 
 
-@pytest.mark.parametrize(("name", "source"), list(sources()))
-def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, source: str):
-    run = Run(name, source, seed=1)
+@pytest.mark.parametrize(("name", "source"), list(list_sources()))
+def test_declarations_after_random_edits_are_those_of_the_whole_text(name: str, source: str):
+    run = EditRun(name, source, seed=1)
     for _ in range(EDITS):
         edit = run.step()
         if run.asked():
             result, anew = run.both()
             assert result == anew, edit
             if not run.tree.root.has_error:
-                assert result == whole(run.tree)
+                assert result == find_all_declarations(run.tree)
 
 
 def test_every_language_with_queries_is_edited():
-    edited = {language_for("", name) for name, _ in sources()}
+    edited = {language_for("", name) for name, _ in list_sources()}
     assert edited == {shipped_language for shipped_language in shipped_languages() if shipped_language.queries}
 
 
@@ -52,13 +52,13 @@ def type_text(tree: SyntaxTree, declarations: IncrementalDeclarations, at: int, 
         at += 1
 
 
-def whole(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
+def find_all_declarations(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
     return find_declarations(tree.language, tree.data, tree.root)[0]
 
 
 @pytest.fixture
 def never_whole(monkeypatch: pytest.MonkeyPatch):
-    """All of the text is asked about no more from here on."""
+    """Fail if the declarations of the whole text are read from now on."""
 
     def start() -> None:
         monkeypatch.setattr(
@@ -72,16 +72,16 @@ def never_whole(monkeypatch: pytest.MonkeyPatch):
     "text", ["\n        x = f(a, [1, ", "\n\n    @property\n    def more(self):\n        pass", "\n\nx = 1"]
 )
 def test_unfinished_code_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
-    tree = tree_of("a.py", CLASS)
+    tree = parse_tree("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     never_whole()
     for now in type_text(tree, result, CLASS.index("return 150") + len("return 150"), text):
-        assert list(result.list_declarations(now)) == whole(now)
+        assert list(result.list_declarations(now)) == find_all_declarations(now)
 
 
 def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
     text = CLASS + 'TEXT = """a text"""\n'
-    tree, result = tree_of("a.py", text), list[str]()
+    tree, result = parse_tree("a.py", text), list[str]()
     outcome, everything = IncrementalDeclarations(tree), incremental_declarations.find_symbol_rows
     monkeypatch.setattr(incremental_declarations, "MAX_PARTIAL_BYTES", 100)
     monkeypatch.setattr(
@@ -89,7 +89,7 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
     )
     now = tree
     for now in type_text(tree, outcome, text.index("def method_3("), '"""'):
-        assert list(outcome.list_declarations(now)) == whole(now)
+        assert list(outcome.list_declarations(now)) == find_all_declarations(now)
     assert [declaration.name for declaration in outcome.list_declarations(now)] == [
         "Many",
         "FIELD",
@@ -100,8 +100,8 @@ def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytes
     assert len(result) == 1
 
 
-def test_an_answer_stays_when_the_text_goes_on():
-    tree = tree_of("a.py", CLASS)
+def test_a_list_of_declarations_does_not_change_with_later_edits():
+    tree = parse_tree("a.py", CLASS)
     result = IncrementalDeclarations(tree)
     before = result.list_declarations(tree)
     *_, now = type_text(tree, result, 0, "import os\n\n")
@@ -111,8 +111,8 @@ def test_an_answer_stays_when_the_text_goes_on():
     assert len(before) == len(after) == 303
 
 
-def test_an_edit_of_another_text_is_no_harm():
-    tree = tree_of("a.py", "def one(): ...\n")
+def test_an_edit_of_another_text_is_handled():
+    tree = parse_tree("a.py", "def one(): ...\n")
     result = IncrementalDeclarations(tree)
     other = Document.from_text("file:///a.py", "def two(): ...\n")
     edit = Edit(0, 0, b"\n")
@@ -124,8 +124,8 @@ def test_an_edit_of_another_text_is_no_harm():
 
 
 def test_many_edits_between_two_questions_are_one_change():
-    now = tree_of("a.py", CLASS)
+    now = parse_tree("a.py", CLASS)
     result, rng = IncrementalDeclarations(now), random.Random(1)
     for _ in range(20):
         *_, now = type_text(now, result, rng.randrange(len(now.data)), "def x")
-        assert list(result.list_declarations(now)) == whole(now)
+        assert list(result.list_declarations(now)) == find_all_declarations(now)

@@ -46,7 +46,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 @pytest.mark.usefixtures("_no_network")
-def test_the_language_id_counts_before_the_name(language_id: str, path: str, expected: str | None):
+def test_the_language_id_wins_over_the_file_name(language_id: str, path: str, expected: str | None):
     result = language_for(language_id, path)
     assert (result.id if result else None) == expected
 
@@ -59,7 +59,7 @@ def test_every_grammar_is_installed_and_loaded_once(language: LanguageSpec):
 
 
 @pytest.mark.usefixtures("_no_network")
-def test_a_language_only_the_pack_knows_is_not_downloaded():
+def test_a_grammar_of_the_language_pack_is_not_downloaded():
     grammars._language_from_pack.cache_clear()
     assert language_for("kotlin", "Main.kt") is None
     assert parse(Document.from_text("file:///Main.kt", "fun main() {}", language="kotlin")) is None

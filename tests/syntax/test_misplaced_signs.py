@@ -1,4 +1,4 @@
-"""Signs that parse where an edit puts them, and that only hide what is missing."""
+"""Tests of repairs that parse but only hide missing code."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 
 
-def tree_of(language: str, text: str) -> SyntaxTree:
+def parse_tree(language: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
@@ -16,7 +16,7 @@ def tree_of(language: str, text: str) -> SyntaxTree:
 def describe_sign(language: str, text: str, *, replaced: bool = False) -> str:
     """Describe the error of the sign between `<|` and `|>`."""
     start = text.index("<|")
-    tree = tree_of(language, text.replace("<|", "").replace("|>", ""))
+    tree = parse_tree(language, text.replace("<|", "").replace("|>", ""))
     return describe_misplaced_sign(tree, start, text.index("|>") - 2, is_replacement=replaced)
 
 
@@ -71,7 +71,7 @@ MISPLACED = [
 
 
 @pytest.mark.parametrize(("language", "text", "reason"), MISPLACED)
-def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str) -> None:
+def test_a_sign_that_hides_missing_code_is_rejected(language: str, text: str, reason: str) -> None:
     result = describe_sign(language, text)
     assert reason in result
     assert bool(result) == bool(reason)
@@ -110,7 +110,7 @@ def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str
         ("c", "int f(int a<|,|> int b) { return a; }\n"),
     ],
 )
-def test_a_sign_in_its_place(language: str, text: str) -> None:
+def test_a_sign_in_its_right_place_is_accepted(language: str, text: str) -> None:
     assert describe_sign(language, text) == ""
 
 
@@ -123,7 +123,7 @@ def test_a_sign_in_its_place(language: str, text: str) -> None:
         ("typescript", "export const a <|:|> { b: 'x' };\n", "no object"),
     ],
 )
-def test_a_sign_in_the_place_of_another(language: str, text: str, reason: str) -> None:
+def test_a_sign_that_replaces_another_is_accepted_or_has_a_reason(language: str, text: str, reason: str) -> None:
     result = describe_sign(language, text, replaced=True)
     assert reason in result
     assert bool(result) == bool(reason)
@@ -141,7 +141,7 @@ def test_a_sign_in_the_place_of_another(language: str, text: str, reason: str) -
         ("typescript", "interface A {\n  kind ;\n}\n", ":", True),
     ],
 )
-def test_a_token_without_which_the_text_parses_and_means_nothing(
+def test_removing_a_token_that_leaves_meaningless_code_is_rejected(
     language: str, text: str, token: str, hidden: bool
 ) -> None:
     place = {
@@ -150,14 +150,14 @@ def test_a_token_without_which_the_text_parses_and_means_nothing(
         ":": text.find("kind ") + 4,
         "]": text.rfind(";"),
     }.get(token, 0)
-    assert is_misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
+    assert is_misplaced_removal(parse_tree(language, text), token.encode(), place) is hidden
 
 
 def test_a_returned_value_stays_behind_its_keyword() -> None:
     text = "function A() {\n  return \n    b;\n}\n"
-    assert is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert is_misplaced_removal(parse_tree("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"
-    assert not is_misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    assert not is_misplaced_removal(parse_tree("javascript", text), b"(", text.index("return ") + 7)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_a_returned_value_stays_behind_its_keyword() -> None:
 )
 def test_a_closing_bracket_stays_where_the_opening_one_may_be_missing(language: str, text: str, hidden: bool) -> None:
     place = len(text.rstrip("\n}"))
-    assert is_misplaced_removal(tree_of(language, text), b")", place) is hidden
+    assert is_misplaced_removal(parse_tree(language, text), b")", place) is hidden

@@ -13,15 +13,15 @@ from lsp_harness.syntax.symbols import name_uses
 from lsp_harness.syntax.symbols.name_uses import MAX_LINE_BYTES, UNKNOWN_RECEIVER, find_references, split_chain
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.tree_query import matches
-from tests.syntax.markup import fixture, golden, tree_of
+from tests.syntax.markup import parse_tree, read_fixture, read_golden
 
 FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
 EXPECTED = "-- references --\n"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_references_of(file: Path, golden_update: bool):
-    result, tree = fixture(file, EXPECTED)
+def test_a_source_has_the_expected_references(file: Path, golden_update: bool):
+    result, tree = read_fixture(file, EXPECTED)
     assert not tree.root.has_error
     outcome = ""
     for line, refer in groupby(find_references(tree), lambda name_use: tree.document.line_of(name_use.start) + 1):
@@ -29,7 +29,7 @@ def test_references_of(file: Path, golden_update: bool):
             f"{it.kind} {'.'.join((*it.receiver_chain, it.name))}{'*' * (it.local_scope_start >= 0)}" for it in refer
         )
         outcome += f"{line:>2} {', '.join(results)}\n"
-    assert result + EXPECTED + outcome == golden(file, result + EXPECTED + outcome, update=golden_update)
+    assert result + EXPECTED + outcome == read_golden(file, result + EXPECTED + outcome, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():
@@ -41,7 +41,7 @@ def test_every_language_with_queries_has_one():
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_search_for_one_name_finds_the_same_places(file: Path):
     name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
-    tree = tree_of(name, source)
+    tree = parse_tree(name, source)
     everything = find_references(tree)
     for word in {item.name for item in everything}:
         assert find_references(tree, word) == [item for item in everything if item.name == word]
@@ -71,12 +71,12 @@ def test_the_chain_before_a_name_is_split(written: str, expected: tuple[str, ...
 
 
 @pytest.mark.parametrize("written", ["a" + "?.b" * 10_000 + " +", "a!()!." * 10_000 + "+", "a" * 100_000 + " +"])
-def test_a_long_chain_that_is_none_is_read_once(written: str):
+def test_an_invalid_chain_is_read_once(written: str):
     # otherwise this would take longer than there is time
     assert split_chain(written) == ("?",)
 
 
-def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytest.MonkeyPatch):
+def test_a_name_is_searched_with_one_query_for_the_text(monkeypatch: pytest.MonkeyPatch):
     looked = list[tuple[int, int] | None]()
 
     def matched(language: LanguageSpec, query: str, node: Node, within: tuple[int, int] | None = None):
@@ -85,22 +85,22 @@ def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytes
 
     monkeypatch.setattr(name_uses, "matches", matched)
     source = "valid = id\nidle(é_id, idé, id2)\n"
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     assert [reference.start for reference in find_references(tree, "id")] == [8]
     assert set(looked) == {(8, 10)}
 
 
-def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
+def test_without_queries_only_the_text_near_a_word_of_a_long_line_is_read():
     bare = LanguageSpec("javascript", "tree_sitter_javascript")
     source = "a.b" * 30_000 + ".turn\n"
-    result = tree_of("a.js", source)
+    result = parse_tree("a.js", source)
     # otherwise this would take minutes
     [turn] = find_references(SyntaxTree(bare, result.document, result.tree), "turn")
     assert len(turn.receiver_chain) <= MAX_LINE_BYTES
 
 
-def test_a_variable_of_a_function_hides_what_is_outside_of_it():
-    tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
+def test_a_variable_of_a_function_hides_the_outer_name():
+    tree = parse_tree("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
     assert [
         (reference.kind, reference.start, reference.local_scope_start) for reference in find_references(tree, "turn")
     ] == [
@@ -112,10 +112,10 @@ def test_a_variable_of_a_function_hides_what_is_outside_of_it():
     ]
 
 
-def test_a_language_without_queries_is_told_by_looks():
+def test_without_queries_references_are_found_by_their_form():
     bare = LanguageSpec("java", "tree_sitter_java")
     source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
-    result = tree_of("A.java", source)
+    result = parse_tree("A.java", source)
     tree = SyntaxTree(bare, result.document, result.tree)
     assert [(reference.kind, *reference.receiver_chain, reference.name) for reference in find_references(tree)] == [
         ("use", "A"),
@@ -132,8 +132,8 @@ def test_a_language_without_queries_is_told_by_looks():
     ]
 
 
-def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
-    tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
+def test_a_chain_of_thousands_of_calls_is_cut_at_its_limit():
+    tree = parse_tree("a.py", "x = a" + ".b()" * 2_000 + "\n")
     chains = [reference.receiver_chain for reference in find_references(tree, "b")]
     assert len(chains) == 2_000
     assert chains[0] == ("a",)
@@ -142,9 +142,9 @@ def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
 
 
 @pytest.mark.parametrize("name", ["a", "b", "f"])
-def test_one_walk_finds_what_a_look_at_each_place_does(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_one_walk_finds_the_same_references_as_a_look_at_each_place(name: str, monkeypatch: pytest.MonkeyPatch):
     text = "def f(a, b=1):\n    a.b(a).b\n    return f(b, a.f)\n\n\nclass A(f):\n    b: a = f(b).a\n" * 5
-    tree = tree_of("a.py", text)
+    tree = parse_tree("a.py", text)
     for within in (None, (30, 200)):
         result = list[list[name_uses.Reference]]()
         for most in (0, 1_000):

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.syntax.names.occurrences import find_occurrences, occurrence_at
 from lsp_harness.text.position import Span
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 ROLES = [
     (
@@ -130,8 +130,8 @@ KEYWORDS = re.compile(r"(?:auto|var|return|fn)\Z")
 
 
 @pytest.mark.parametrize(("path", "source", "expected"), ROLES, ids=[row[0] for row in ROLES])
-def test_roles_and_scopes(path: str, source: str, expected: str):
-    tree = tree_of(path, source)
+def test_each_name_has_its_role_and_scope(path: str, source: str, expected: str):
+    tree = parse_tree(path, source)
     assert not tree.root.has_error
     items: list[str] = []
     for match in re.finditer(rb"[A-Za-z_]\w*", tree.data):
@@ -143,29 +143,29 @@ def test_roles_and_scopes(path: str, source: str, expected: str):
 
 
 def test_strings_and_comments_have_no_names():
-    tree = tree_of("a.py", "# total\nx = 'total'\ntotal = 1\n")
+    tree = parse_tree("a.py", "# total\nx = 'total'\ntotal = 1\n")
     assert [occurrence.span.start for occurrence in find_occurrences(tree, "total")] == [tree.data.rindex(b"total")]
 
 
 def test_a_sentence_that_ends_in_a_comment_makes_no_member():
-    tree = tree_of("a.rb", "# The name.\nattr_readers :name\n")
+    tree = parse_tree("a.rb", "# The name.\nattr_readers :name\n")
     [result] = find_occurrences(tree, "attr_readers")
     assert (result.role, result.receiver) == ("value", "")
 
 
-def test_a_member_has_what_is_before_it():
+def test_a_member_has_its_receiver():
     for path, source, receiver in (
         ("a.py", "a.b(c).d", "a.b(c)"),
         ("a.php", "<?php $a->d;", "$a"),
         ("a.rs", 'fn f() { p!("", a.d); }', "a"),
         ("a.go", "package p\nvar x = a.b.d", "a.b"),
     ):
-        [result] = find_occurrences(tree_of(path, source), "d")
+        [result] = find_occurrences(parse_tree(path, source), "d")
         assert (result.role, result.receiver) == ("member", receiver)
 
 
-def test_a_block_has_its_own_variables_where_the_language_says_so():
+def test_a_block_has_its_own_variables_if_the_language_says_so():
     for path, source, own in (("a.ts", "{ const a = 1; }", True), ("a.py", "if x:\n    a = 1\n", False)):
-        [result] = find_occurrences(tree_of(path, source), "a")
+        [result] = find_occurrences(parse_tree(path, source), "a")
         assert (result.scope.end < len(source)) == own or result.scope.start == 0
         assert result.scope_kind == ("function" if own else "file")

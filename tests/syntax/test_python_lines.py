@@ -8,8 +8,8 @@ import pytest
 import lsp_harness
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.symbols.declared_text import read_declarations, read_python_lines
-from tests.syntax.markup import tree_of
-from tests.syntax.random_lines import rounds
+from tests.syntax.markup import parse_tree
+from tests.syntax.random_lines import compare_changed_texts
 
 OWN = sorted(Path(lsp_harness.__file__).parent.rglob("*.py"))
 FIXTURE = Path(__file__).parent / "declarations" / "python.txt"
@@ -18,7 +18,7 @@ AFTER = "\n\nclass After(Base):\n    field = 1\n"
 
 def agree(source: str) -> bool:
     """Return whether a text has no error, and both readers find the same declarations in it."""
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     declared = find_declarations(tree.language, tree.data, tree.root)
     return not tree.root.has_error and read_python_lines(tree.data) == declared
 
@@ -27,11 +27,11 @@ def check(source: str) -> None:
     assert agree(source)
 
 
-def test_all_that_is_declared_is_found():
+def test_all_declarations_of_python_are_found():
     check(FIXTURE.read_text("utf-8").split("-- declarations --\n")[0].split(" --\n", 1)[1])
 
 
-def test_our_own_sources_say_the_same_in_lines_and_trees():
+def test_both_readers_find_the_same_in_our_own_sources():
     assert len(OWN) > 500
     assert [path.name for path in OWN if not agree(path.read_text("utf-8"))] == []
 
@@ -119,9 +119,9 @@ def test_declarations_by_lines_are_those_of_the_tree(source: str):
         'x = f"{"\\n".join(a)}"',
     ],
 )
-def test_where_lines_do_not_say_it_the_tree_does(source: str):
+def test_the_parser_is_used_if_lines_are_not_enough(source: str):
     for text in (source, source + AFTER.replace("\n", "\r\n" if "\r" in source else "\n")):
-        tree = tree_of("a.py", text)
+        tree = parse_tree("a.py", text)
         assert read_python_lines(tree.data) is None
         assert read_declarations(tree.language, tree.data) == find_declarations(tree.language, tree.data, tree.root)
 
@@ -150,12 +150,12 @@ def test_a_wrong_text_is_left_to_the_parser(source: str):
         *(dict.fromkeys(["'''", '"', "#", ";", "a, ", "@a\n"], True).items()),
     ],
 )
-def test_texts_that_repeat_their_beginning_take_no_longer_than_others(sign: str, is_read: bool):
-    """The test would take minutes."""
+def test_texts_with_repeated_beginnings_are_read_in_linear_time(sign: str, is_read: bool):
+    """With a slower reader, this test would take minutes."""
     assert read_python_lines((sign * 60_000).encode()) == (([], []) if is_read else None)
 
 
 def test_random_changes_of_lines_make_no_difference():
-    result = [how for _, how in rounds([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
+    result = [how for _, how in compare_changed_texts([path.read_text("utf-8") for path in OWN], 300, random.Random(5))]
     assert "other" not in result
     assert result.count("same") > 50

@@ -39,14 +39,14 @@ def test_inherited_queries_of_a_language_fit_its_grammar(language: LanguageSpec,
     assert built is load_query(language, name)
 
 
-def test_there_is_no_query_for_data_and_prose():
+def test_data_and_prose_have_no_queries():
     toml = language_for("toml", "")
     assert toml is not None
     assert load_query(toml, "outline") is None
     assert load_query(toml, "no-such-query") is None
 
 
-def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_queries_of_a_wheel_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     package = tmp_path / "lsp_harness"
     folder = package / "grammars" / "queries" / "python"
     folder.mkdir(parents=True)
@@ -59,7 +59,7 @@ def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: py
     assert grammar_folder() == package / "grammars" / "gbnf"
 
 
-def test_in_a_checkout_they_are_beside_the_package():
+def test_the_queries_of_a_checkout_are_beside_the_package():
     assert (
         resource_path("queries", "python", "outline.scm")
         == Path(__file__).parents[2] / "grammars/queries/python/outline.scm"
@@ -69,7 +69,7 @@ def test_in_a_checkout_they_are_beside_the_package():
 @pytest.mark.parametrize(
     "language", [language for language in shipped_languages() if language.queries], ids=lambda language: language.id
 )
-def test_a_pattern_that_begins_with_a_parent_says_nothing_else_of_it(language: LanguageSpec):
+def test_a_pattern_for_a_parent_has_no_other_capture_of_it(language: LanguageSpec):
     # `lsp_harness.syntax.symbols.incremental_declarations` queries the children of such a node, not the node itself
     source = read_query_source(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Syntax errors are mended by one token, where the text shows which; where it does not, several cost the same."""
+"""Tests of the repair of syntax errors by one token; ambiguous repairs have equal costs."""
 
 import pytest
 
@@ -22,15 +22,15 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "PARSE_TIME_S", 60.0)
 
 
-def tree_of(language: str, text: str) -> SyntaxTree:
+def parse_tree(language: str, text: str) -> SyntaxTree:
     tree = parse(Document.from_text("x", text, language=language))
     assert tree is not None
     return tree
 
 
-def mended(language: str, text: str, limits: TrialLimits = PATIENT) -> list[tuple[str, Recovery]]:
-    """The texts that the edits make, the likeliest first."""
-    tree = tree_of(language, text)
+def find_repairs(language: str, text: str, limits: TrialLimits = PATIENT) -> list[tuple[str, Recovery]]:
+    """Return each repaired text with its repair, the likeliest first."""
+    tree = parse_tree(language, text)
     recoveries = find_recoveries(tree, 0, 0, limits)
     return [(apply(tree.data, [result.edit]).decode(), result) for result in recoveries]
 
@@ -196,14 +196,14 @@ EVIDENT = [
 
 @pytest.mark.parametrize(("language", "text", "truth"), EVIDENT)
 def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: str) -> None:
-    result = mended(language, text)
+    result = find_repairs(language, text)
     assert result[0][0] == truth
     assert all(item.cost - result[0][1].cost > AMBIGUOUS for _, item in result[1:])
 
 
-def test_no_edit_is_chosen_among_some_of_them_only() -> None:
+def test_no_repair_is_chosen_if_the_trials_were_not_completed() -> None:
     ticks = iter(range(100))
-    assert mended("python", "x = [1, 2 3]\n", TrialLimits(time_s=1.0, clock=lambda: float(next(ticks)))) == []
+    assert find_repairs("python", "x = [1, 2 3]\n", TrialLimits(time_s=1.0, clock=lambda: float(next(ticks)))) == []
 
 
 @pytest.mark.parametrize(
@@ -216,18 +216,18 @@ def test_no_edit_is_chosen_among_some_of_them_only() -> None:
         ("python", 'with open("a")  f:\n    f.read()\n'),
     ],
 )
-def test_which_operator_is_missing_is_not_guessed(language: str, text: str) -> None:
-    assert mended(language, text) == []
+def test_a_missing_operator_is_not_guessed(language: str, text: str) -> None:
+    assert find_repairs(language, text) == []
 
 
 def test_a_brace_behind_a_header_is_first() -> None:
     text = "package main\n\nfunc f() int \n\treturn 1\n}\n"
-    assert mended("go", text)[0][0] == text.replace("int ", "int {")
+    assert find_repairs("go", text)[0][0] == text.replace("int ", "int {")
 
 
-def test_a_token_is_put_between_two_others_once() -> None:
+def test_a_token_is_inserted_only_once_between_two_others() -> None:
     text = "class A {\n  m() {\n    if (x) {\n      f();\n    g();\n  }\n}\n"
-    result = ["".join(result.split()) for result, _ in mended("javascript", text)]
+    result = ["".join(result.split()) for result, _ in find_repairs("javascript", text)]
     assert len(result) == len(set(result))
 
 
@@ -245,40 +245,40 @@ AMBIGUOUS_TEXTS = [
 
 
 @pytest.mark.parametrize(("language", "text", "truths"), AMBIGUOUS_TEXTS)
-def test_where_the_text_does_not_say_both_cost_almost_the_same(language: str, text: str, truths: list[str]) -> None:
-    by_text = {item: items.cost for item, items in mended(language, text)}
+def test_ambiguous_repairs_have_almost_the_same_cost(language: str, text: str, truths: list[str]) -> None:
+    by_text = {item: items.cost for item, items in find_repairs(language, text)}
     assert by_text.keys() >= set(truths)
     assert max(by_text[truth] for truth in truths) - min(by_text.values()) <= AMBIGUOUS
 
 
 def test_the_number_of_arguments_elsewhere_tells_where_a_call_ends() -> None:
     calls = "a = f(g(1), 2)\nb = f(g(2), 3)\nc = f(g(x), y)\n"
-    assert mended("python", f"{calls}d = f(g(x, y)\n")[0][0] == f"{calls}d = f(g(x), y)\n"
+    assert find_repairs("python", f"{calls}d = f(g(x, y)\n")[0][0] == f"{calls}d = f(g(x), y)\n"
 
 
 def test_the_line_ends_of_a_text_are_kept() -> None:
     text = "class A {\r\n  m() {\r\n    if (x) {\r\n      f();\r\n    g();\r\n  }\r\n}\r\n"
-    assert "      f();\r\n    }\r\n    g();\r\n" in mended("javascript", text)[0][0]
+    assert "      f();\r\n    }\r\n    g();\r\n" in find_repairs("javascript", text)[0][0]
 
 
-def test_of_two_faults_each_is_mended_by_itself() -> None:
+def test_each_of_two_faults_is_repaired_separately() -> None:
     text = "function f() {\n  return [1 2];\n}\n\nfunction g() {\n  return h(3;\n}\n"
-    result = {result for result, _ in mended("javascript", text)}
+    result = {result for result, _ in find_repairs("javascript", text)}
     assert text.replace("1 2", "1, 2") in result
     assert text.replace("h(3", "h(3)") in result
 
 
 def test_a_text_without_a_fault_has_no_repair() -> None:
-    assert mended("python", "x = 1\n") == []
-    assert mended("javascript", "") == []
+    assert find_repairs("python", "x = 1\n") == []
+    assert find_repairs("javascript", "") == []
 
 
 def test_trials_end_when_the_time_is_over() -> None:
     ticks = iter(range(1000))
     limits = TrialLimits(time_s=3.0, clock=lambda: float(next(ticks)))
     text = "x = (a + b * c\ny = 2\n"
-    assert len(mended("python", text, limits)) <= 3 < next(ticks) + 1
-    assert mended("python", text, TrialLimits(max_trials=0)) == []
+    assert len(find_repairs("python", text, limits)) <= 3 < next(ticks) + 1
+    assert find_repairs("python", text, TrialLimits(max_trials=0)) == []
 
 
 def test_costs_tell_sure_from_doubtful() -> None:
@@ -291,21 +291,21 @@ def test_costs_tell_sure_from_doubtful() -> None:
     assert compute_costs([], 0.0) == []
 
 
-def test_an_edit_less_likely_than_none_is_not_given() -> None:
-    assert mended("python", "a b c d e f\n") == []
+def test_an_improbable_repair_is_not_proposed() -> None:
+    assert find_repairs("python", "a b c d e f\n") == []
 
 
 def test_code_that_the_parser_skipped_is_read_all_the_same() -> None:
-    texts = [token.text for token in read_lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
+    texts = [token.text for token in read_lexemes(parse_tree("csharp", "interface A  B, C\n{\n}\n"))]
     assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
 
 
-def test_one_slip_is_one_letter() -> None:
+def test_one_slip_is_one_wrong_missing_or_exchanged_letter() -> None:
     assert all(is_one_slip(word, b"return") for word in (b"retrun", b"retur", b"returnn", b"retarn", b"eturn"))
     assert not any(is_one_slip(word, b"return") for word in (b"return", b"rertun", b"retn", b"tern"))
 
 
 def test_no_two_trials_give_the_same_text() -> None:
-    tree = tree_of("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
+    tree = parse_tree("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
     results = [apply(tree.data, [trial.edit]) for trial in trials(BrokenText(tree, 0, 0))]
     assert len(results) == len(set(results))

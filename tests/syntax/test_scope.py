@@ -1,4 +1,4 @@
-"""Functions, classes and statements around an offset, and imports."""
+"""Tests of functions, classes and statements around an offset, and of imports."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from lsp_harness.syntax.scope import (
     function_text_span,
     statement_at,
 )
-from tests.syntax.markup import marked, tree_of
+from tests.syntax.markup import parse_marked, parse_tree
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,16 @@ from tests.syntax.markup import marked, tree_of
         ("a.lua", "function M.f(a)\n  return <|>a\nend\n", "M.f", None),
     ],
 )
-def test_the_function_and_class_around(path: str, source: str, function: str | None, around: str | None):
-    src = marked(path, source)
+def test_the_function_and_class_around_a_cursor_are_found(
+    path: str, source: str, function: str | None, around: str | None
+):
+    src = parse_marked(path, source)
     result, outer = enclosing_function(src.tree, src.start), enclosing_class(src.tree, src.start)
     assert (result and result.name, outer and outer.name) == (function, around)
 
 
-def test_a_scope_knows_where_its_body_is():
-    src = marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
+def test_a_scope_has_the_start_of_its_body():
+    src = parse_marked("a.py", "@d\ndef f(a,\n      b):\n    retu<|>rn 1\n")
     result = enclosing_function(src.tree, src.start)
     assert result is not None
     assert src.text((result.start, result.body_start)) == "def f(a,\n      b):\n    "
@@ -81,8 +83,8 @@ def test_a_scope_knows_where_its_body_is():
         ("a.py", "x = <|>1\n", None),
     ],
 )
-def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, expected: str | None):
-    src = marked(path, source)
+def test_a_function_is_copied_with_its_comments_and_decorators(path: str, source: str, expected: str | None):
+    src = parse_marked(path, source)
     assert src.text(function_text_span(src.tree, src.start)) == expected
 
 
@@ -120,8 +122,8 @@ def test_a_function_is_copied_with_what_belongs_to_it(path: str, source: str, ex
         ("a.php", "<?php\nforeach (<|>$x<|> as $y) {\n  z();\n}\n", "foreach ($x as $y) {"),
     ],
 )
-def test_the_statement_of_a_range(path: str, source: str, expected: str | None):
-    src = marked(path, source)
+def test_the_statement_of_a_range_is_found(path: str, source: str, expected: str | None):
+    src = parse_marked(path, source)
     assert src.text(statement_at(src.tree, src.start, src.end)) == expected
 
 
@@ -130,14 +132,14 @@ def test_imports_are_those_of_the_file():
         "import a\nfrom b import (\n    c,\n)\ntry:\n    import d\nexcept E:\n    pass\n\ndef f():\n    for x in y:\n"
         "        import e\n"
     )
-    tree = tree_of("a.py", source)
+    tree = parse_tree("a.py", source)
     assert [source[start:end] for start, end in find_imports(tree)] == [
         "import a",
         "from b import (\n    c,\n)",
         "import d",
     ]
     source = '#include <a.h>\r\n#include "b.h"\r\nint x;\r\n'
-    assert [source[start:end] for start, end in find_imports(tree_of("a.c", source))] == [
+    assert [source[start:end] for start, end in find_imports(parse_tree("a.c", source))] == [
         "#include <a.h>",
         '#include "b.h"',
     ]

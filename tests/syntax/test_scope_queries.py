@@ -10,15 +10,15 @@ import pytest
 from lsp_harness.languages.language_table import shipped_languages
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import decode
-from tests.syntax.markup import fixture, golden
+from tests.syntax.markup import read_fixture, read_golden
 
 SOURCES = Path(__file__).parent / "references"
 NAMES = sorted(language.id for language in shipped_languages() if language.queries)
 
 
 @pytest.mark.parametrize("language", NAMES)
-def test_scopes_of(language: str, golden_update: bool):
-    _, tree = fixture(SOURCES / f"{language}.txt", "-- references --\n")
+def test_a_source_has_the_expected_scopes(language: str, golden_update: bool):
+    _, tree = read_fixture(SOURCES / f"{language}.txt", "-- references --\n")
     rows = sorted(
         (node.start_byte, -node.end_byte, kind, node)
         for kind, nodes in captures(tree.language, "scopes", tree.root).items()
@@ -32,4 +32,4 @@ def test_scopes_of(language: str, golden_update: bool):
         for _, _, kind, node in rows
     )
     file = Path(__file__).parent / "scopes" / f"{language}.txt"
-    assert result == golden(file, result, update=golden_update)
+    assert result == read_golden(file, result, update=golden_update)

@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.syntax.syntax_errors import find_faults, find_new_faults, find_python_fault
 from lsp_harness.text.edit import Edit, line_edits
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ from tests.syntax.markup import tree_of
         ("a.py", "x = 1\n", []),
     ],
 )
-def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list[tuple[str, str]]):
-    tree = tree_of(path, text)
+def test_an_error_message_has_its_place(path: str, text: str, expected: list[tuple[str, str]]):
+    tree = parse_tree(path, text)
     assert [(f.message, tree.data[f.start : f.end].decode()) for f in find_faults(tree)] == expected
 
 
@@ -48,13 +48,13 @@ def test_a_fault_says_what_and_points_there(path: str, text: str, expected: list
         ("1 = x\n", "cannot assign to literal here. Maybe you meant '==' instead of '='?", "1 = x"),
     ],
 )
-def test_the_compiler_says_what_and_where(text: str, message: str, at: str):
+def test_the_compiler_reports_the_error_and_its_place(text: str, message: str, at: str):
     fault = find_python_fault(text.encode())
     assert fault is not None
     assert (fault.message, text.encode()[fault.start : fault.end].decode()) == (message, at)
 
 
-def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
+def test_the_compiler_reports_no_error_in_sound_odd_and_huge_texts():
     with warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         assert find_python_fault(b'x = "\\d"\nassert (1, "a")\nx is 1\n') is None
@@ -102,7 +102,7 @@ def test_the_compiler_has_nothing_to_say_about_sound_odd_and_monstrous_texts():
     ],
 )
 def test_only_new_faults_are_blamed(path: str, before: str, after: str, expected: list[str]):
-    old, new = tree_of(path, before), tree_of(path, after)
+    old, new = parse_tree(path, before), parse_tree(path, after)
     edits = line_edits(old.data, new.data)
     assert [f.message for f in find_new_faults(old, new, edits)] == expected
     # the same, said as one edit of everything
@@ -112,6 +112,6 @@ def test_only_new_faults_are_blamed(path: str, before: str, after: str, expected
 def test_a_text_is_not_blamed_for_itself():
     text = "x = (1]\ndef f(:\n  retrun x y\n'abc\nclass A\n"
     for path in ("a.py", "a.js", "a.go", "a.rs", "a.c", "a.rb"):
-        tree = tree_of(path, text)
+        tree = parse_tree(path, text)
         assert find_faults(tree)
-        assert find_new_faults(tree, tree_of(path, text), []) == []
+        assert find_new_faults(tree, parse_tree(path, text), []) == []

@@ -40,13 +40,13 @@ SHAPES = """
 """
 
 
-def tree_of(language: LanguageSpec, text: str) -> SyntaxTree:
+def parse_tree(language: LanguageSpec, text: str) -> SyntaxTree:
     document = Document.from_text(f"file:///a.{language.id}", dedent(text).lstrip())
     return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
-def listed(tree: SyntaxTree) -> list[str]:
-    """Kind, name and signature of each."""
+def list_declarations(tree: SyntaxTree) -> list[str]:
+    """Return the kind, the name and the signature of each declaration."""
     result, imports = find_declarations(tree.language, tree.data, tree.root)
     assert imports == []
     for item in result:
@@ -63,7 +63,7 @@ def listed(tree: SyntaxTree) -> list[str]:
 
 def test_definitions_of_tag_queries_are_declared():
     assert tag_queries.declaration_source(RUBY) == "tags"
-    assert listed(tree_of(RUBY, SHAPES)) == snapshot(
+    assert list_declarations(parse_tree(RUBY, SHAPES)) == snapshot(
         [
             "module Shapes | module Shapes",
             "class Shapes.Circle | class Circle < Shape",
@@ -73,8 +73,8 @@ def test_definitions_of_tag_queries_are_declared():
     )
 
 
-def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch):
-    """Some tags say of a method only the class that it is in, others only what is behind a name."""
+def test_a_name_belongs_to_the_smallest_node_of_its_tags(monkeypatch: pytest.MonkeyPatch):
+    """Some tags of a method name only its class, and others only the code behind its name."""
     result = """
         (class body: (body_statement (method name: (identifier) @name))) @definition.method
         (class name: (constant) @name) @definition.class
@@ -83,7 +83,7 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
         (module name: (constant) @name) @definition.unheard_of
     """
     monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: result)
-    tree = tree_of(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
+    tree = parse_tree(LanguageSpec("said", "tree_sitter_ruby"), SHAPES)
     outcome, _ = find_declarations(tree.language, tree.data, tree.root)
     assert [(item.kind, item.name, tree.data[item.start : item.end].decode()[:8]) for item in outcome] == [
         ("class", "Circle", "class Ci"),
@@ -92,15 +92,15 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
     ]
 
 
-def test_a_part_of_a_text_has_what_is_around_and_in_it():
-    tree = tree_of(RUBY, SHAPES)
+def test_a_part_of_a_text_has_its_enclosing_and_inner_declarations():
+    tree = parse_tree(RUBY, SHAPES)
     at = tree.data.index(b"PI * r")
     result, _ = find_declarations(tree.language, tree.data, tree.root, (at, at + 2))
     assert [qualified_name(result, item) for item in result] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
 
 
 @pytest.mark.parametrize("language", shipped_languages(), ids=lambda language: language.id)
-def test_of_the_languages_that_come_with_us_tags_say_nothing(language: LanguageSpec):
+def test_bundled_languages_use_no_tag_queries(language: LanguageSpec):
     assert tag_queries.load_tags_query(language) is None
     assert tag_queries.declaration_source(language) == ("queries" if language.queries else "lines")
 
@@ -109,11 +109,11 @@ def test_of_the_languages_that_come_with_us_tags_say_nothing(language: LanguageS
 def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
     unfit = LanguageSpec(name, "tree_sitter_go")
     assert tag_queries.declaration_source(unfit) == "lines"
-    assert listed(tree_of(unfit, "package a\nfunc f() {}\n")) == []
+    assert list_declarations(parse_tree(unfit, "package a\nfunc f() {}\n")) == []
 
 
 def test_an_open_text_is_followed():
-    tree = tree_of(RUBY, SHAPES)
+    tree = parse_tree(RUBY, SHAPES)
     following = IncrementalDeclarations(tree)
     before = tree.document
     at = before.data.index(b"area")
@@ -131,7 +131,7 @@ def test_an_open_text_is_followed():
     assert [declaration.name for declaration in following.list_declarations(tree)][-1] == "last"
 
 
-def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
+def test_a_grammar_is_available_only_if_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
     scala = LanguageSpec("scala", "tree_sitter_go", is_optional=True)
     languages = [
         *language_table.language_table().by_id.values(),
@@ -161,11 +161,11 @@ def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.Monke
         ("", ""),
     ],
 )
-def test_the_language_of_a_file_is_told_though_it_cannot_be_parsed(path: str, name: str):
+def test_the_language_of_a_file_is_named_without_a_grammar(path: str, name: str):
     assert detect_language_name(path) == name
 
 
-def installed(name: str) -> LanguageSpec:
+def require_grammar(name: str) -> LanguageSpec:
     try:
         version(f"tree-sitter-{name}")
     except PackageNotFoundError:
@@ -173,7 +173,7 @@ def installed(name: str) -> LanguageSpec:
     return optional_languages()[name]
 
 
-def test_scala():
+def test_declarations_of_scala_are_found():
     source = """
         trait Shape { def area: Double }
         class Circle(r: Double) extends Shape {
@@ -185,7 +185,7 @@ def test_scala():
           def unit(): Circle = new Circle(1)
         }
     """
-    assert listed(tree_of(installed("scala"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("scala"), source)) == snapshot(
         [
             "interface Shape | trait Shape",
             "class Circle | class Circle(r: Double) extends Shape",
@@ -196,7 +196,7 @@ def test_scala():
     )
 
 
-def test_swift():
+def test_declarations_of_swift_are_found():
     source = """
         protocol Shape { func area() -> Double }
         class Circle: Shape {
@@ -212,7 +212,7 @@ def test_swift():
             return Circle(radius: 1)
         }
     """
-    assert listed(tree_of(installed("swift"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("swift"), source)) == snapshot(
         [
             "interface Shape | protocol Shape",
             "method Shape.area | func area() -> Double",
@@ -225,7 +225,7 @@ def test_swift():
     )
 
 
-def test_elixir():
+def test_declarations_of_elixir_are_found():
     source = """
         defmodule Shapes.Circle do
           def area(r) do
@@ -237,7 +237,7 @@ def test_elixir():
           end
         end
     """
-    assert listed(tree_of(installed("elixir"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("elixir"), source)) == snapshot(
         [
             "module Shapes.Circle | defmodule Shapes.Circle",
             "function Shapes.Circle.area | def area(r)",
@@ -247,7 +247,7 @@ def test_elixir():
     )
 
 
-def test_ocaml():
+def test_declarations_of_ocaml_are_found():
     source = """
         module Shapes = struct
           type circle = { radius : float }
@@ -257,7 +257,7 @@ def test_ocaml():
         type color = Red | Green
         let rec fact n = if n = 0 then 1 else n * fact (n - 1)
     """
-    assert listed(tree_of(installed("ocaml"), source)) == snapshot(
+    assert list_declarations(parse_tree(require_grammar("ocaml"), source)) == snapshot(
         [
             "module Shapes | Shapes =",
             "type Shapes.circle | circle =",

@@ -1,9 +1,9 @@
-"""Where a cursor is: code, comment or string, in whole texts and in half-typed ones."""
+"""Tests whether a cursor is in code, in a comment or in a string."""
 
 import pytest
 
 from lsp_harness.syntax.text_kind import text_kind_at
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 CODE = [
     ("a.py", "<|>x = 1\n"),
@@ -90,6 +90,6 @@ STRING = [
     [(place, *case) for place, cases in (("code", CODE), ("comment", COMMENT), ("string", STRING)) for case in cases],
     ids=lambda value: value.replace("\n", "⏎"),
 )
-def test_place(place: str, path: str, text: str):
-    tree, offset, _ = marked(path, text)
+def test_a_place_is_in_code_a_comment_or_a_string(place: str, path: str, text: str):
+    tree, offset, _ = parse_marked(path, text)
     assert text_kind_at(tree, offset) == place

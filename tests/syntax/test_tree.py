@@ -9,7 +9,7 @@ from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import parse_tree
 
 SOURCES = {
     "a.py": '# ünïcode 🎉\nclass A(B):\n    """Doc 🎉."""\n    x: int = 1\n\n    def f(self, a, b="é"):\n'
@@ -27,7 +27,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 12), st.lists(st
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(path=st.sampled_from(sorted(SOURCES)), edits=EDITS)
 def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tuple[int, int, list[str]]]):
-    tree = tree_of(path, SOURCES[path])
+    tree = parse_tree(path, SOURCES[path])
     for at, size, pieces in edits:
         before = tree.document
         text = before.text
@@ -47,8 +47,8 @@ def test_an_edited_tree_is_the_tree_of_the_edited_text(path: str, edits: list[tu
         assert str(tree.root) == str(whole.root)
 
 
-def test_the_tree_before_an_edit_stays_as_it_was():
-    tree = tree_of("a.py", "x = [1, 2]\n")
+def test_the_tree_before_an_edit_does_not_change():
+    tree = parse_tree("a.py", "x = [1, 2]\n")
     shape, places = str(tree.root), [node.byte_range for node in tree.root.children]
     after = tree.apply_edit(Edit(0, 0, b"def f():\n    pass\n"), Allowance(BUDGET.text_s))
     assert after is not None
@@ -57,7 +57,7 @@ def test_the_tree_before_an_edit_stays_as_it_was():
 
 
 def test_an_edit_of_another_text_is_parsed_from_scratch():
-    tree = tree_of("a.py", "x = 1\n")
+    tree = parse_tree("a.py", "x = 1\n")
     other = Document.from_text("file:///a.py", "def f():\n    return 2\n")
     edit = Edit(0, 0, b"y = 1\n")
     after = tree.update(other, edit, other.apply_edit(edit, 1))
@@ -67,4 +67,4 @@ def test_an_edit_of_another_text_is_parsed_from_scratch():
 
 def test_a_text_that_grows_too_large_has_no_tree():
     with pytest.raises(ParseBudgetExceeded):
-        tree_of("a.py", "x = 1\n").apply_edit(Edit(0, 0, b"#" * MAX_TEXT_BYTES), Allowance(BUDGET.text_s))
+        parse_tree("a.py", "x = 1\n").apply_edit(Edit(0, 0, b"#" * MAX_TEXT_BYTES), Allowance(BUDGET.text_s))

@@ -1,9 +1,9 @@
-"""Names that the code below uses and nothing binds."""
+"""Tests of names that the code below uses without a binding."""
 
 import pytest
 
 from lsp_harness.syntax.names.unbound_names import find_missing_names
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 PARAMETERS = "def f(\n    <|>\n):\n    return one + two\n"
 LINE = "    pass\n"
@@ -186,9 +186,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_names_that_nothing_binds(case: str):
+def test_unbound_names_are_found(case: str):
     path, text, expected = CASES[case]
-    source = marked(path, text)
+    source = parse_marked(path, text)
     assert tuple(text.split()[-1] for text in find_missing_names(source.tree, source.start).bindings) == expected
 
 
@@ -214,6 +214,6 @@ def test_names_that_nothing_binds(case: str):
         ("a.py", "def f(a):\n    b = a\n    <|>\n        a\n    )\n    return one\n", ("one",)),
     ],
 )
-def test_how_a_name_is_bound(path: str, text: str, expected: tuple[str, ...]):
-    source = marked(path, text)
+def test_a_missing_name_is_bound_as_in_its_language(path: str, text: str, expected: tuple[str, ...]):
+    source = parse_marked(path, text)
     assert find_missing_names(source.tree, source.start).bindings == expected

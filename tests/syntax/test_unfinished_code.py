@@ -9,7 +9,7 @@ from lsp_harness.syntax.grammars import language_for
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.unfinished_code import adds_error, generate_tails
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import marked
+from tests.syntax.markup import parse_marked
 
 PY = "def f(x):\n    <|>\n\n\ndef g():\n    pass\n"
 JS = "function f(x) {\n  <|>\n}\n\nfunction g() { return 1; }\n"
@@ -173,24 +173,24 @@ WRONG: dict[tuple[str, str], list[str]] = {
 
 
 def check(path: str, source: str, new: str) -> bool:
-    src = marked(path, source)
+    src = parse_marked(path, source)
     edit = Edit(src.start, src.end, new.encode())
     after = src.tree.apply_edit(edit, Allowance(BUDGET.text_s))
     assert after is not None
     return adds_error(src.tree, after, (src.start, src.start + len(edit.new)))
 
 
-def cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]:
+def flatten_cases(table: dict[tuple[str, str], list[str]]) -> list[tuple[str, str, str]]:
     return [(path, source, new) for (path, source), texts in table.items() for new in texts]
 
 
-@pytest.mark.parametrize(("path", "source", "new"), cases(UNFINISHED))
-def test_a_text_that_only_lacks_its_end_is_let_through(path: str, source: str, new: str):
+@pytest.mark.parametrize(("path", "source", "new"), flatten_cases(UNFINISHED))
+def test_a_text_that_only_lacks_its_end_is_accepted(path: str, source: str, new: str):
     assert not check(path, source, new)
 
 
-@pytest.mark.parametrize(("path", "source", "new"), cases(WRONG))
-def test_a_text_that_nothing_can_mend_is_not(path: str, source: str, new: str):
+@pytest.mark.parametrize(("path", "source", "new"), flatten_cases(WRONG))
+def test_a_text_that_no_continuation_repairs_is_rejected(path: str, source: str, new: str):
     assert check(path, source, new)
 
 
@@ -204,8 +204,8 @@ def test_data_has_unfinished_ends_too():
     assert check("a.toml", "a = 1\n<|>\n", "b = = 1")
 
 
-class Cut(str):
-    """A text that knows how much was taken of it."""
+class CountingText(str):
+    """A text that counts how much of it was read."""
 
     taken = 0
 
@@ -223,10 +223,10 @@ class Cut(str):
         ("a.sh", "echo then if fi a "),
     ],
 )
-def test_of_a_long_line_no_more_is_looked_at_for_each_word(path: str, words: str):
+def test_a_long_line_is_read_once_for_all_its_words(path: str, words: str):
     language = language_for("", path)
     assert language
-    text = Cut(words * (800 // len(words)))
+    text = CountingText(words * (800 // len(words)))
     assert list(generate_tails(text, language))
     # the line itself is taken a few times, and the same for each word
     assert text.taken < 5 * len(text) + 200 * len(re.findall(r"\w+", text))

@@ -1,4 +1,4 @@
-"""Columns by the index of a long line are those that counting gives."""
+"""Tests that the column index of a long line gives the same columns as counting."""
 
 import random
 from typing import get_args
@@ -14,19 +14,19 @@ ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 LETTERS = ["a", "é", "€", "😀", "\ud83d", "\udc00", "\t", "\u0301", "𝒳"]
 
 
-def line_of(rng: random.Random, count: int) -> bytes:
+def make_line(rng: random.Random, count: int) -> bytes:
     return "".join(rng.choices(LETTERS, k=count)).encode("utf-8", "surrogatepass")
 
 
-def borders(line: bytes) -> list[int]:
-    """Offsets at which a character begins, and the end."""
+def find_character_borders(line: bytes) -> list[int]:
+    """Return the offsets at which a character begins, and the end of the text."""
     return [n for n in range(len(line) + 1) if n == len(line) or line[n] & 0xC0 != 0x80]
 
 
 def check(index: ColumnIndex | None, line: bytes, encoding: Encoding, rng: random.Random) -> None:
     assert index is not None
     assert index.size == len(line)
-    places = borders(line)
+    places = find_character_borders(line)
     for byte in [0, len(line), *rng.choices(places, k=60)]:
         character = column(line, byte, encoding)
         assert index.column(line, byte) == character
@@ -39,10 +39,10 @@ def check(index: ColumnIndex | None, line: bytes, encoding: Encoding, rng: rando
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: int):
+def test_a_column_index_gives_the_same_columns_as_counting(encoding: Encoding, seed: int):
     rng = random.Random(seed)
     for count in (1, 700, 2_100):
-        line = line_of(rng, count)
+        line = make_line(rng, count)
         check(ColumnIndex.from_line(line, encoding), line, encoding, rng)
 
 
@@ -50,12 +50,12 @@ def test_the_index_of_a_line_says_what_counting_does(encoding: Encoding, seed: i
 @pytest.mark.parametrize("seed", range(4))
 def test_an_edited_index_is_that_of_the_edited_line(encoding: Encoding, seed: int):
     rng = random.Random(seed)
-    line = line_of(rng, 2_000)
+    line = make_line(rng, 2_000)
     index = ColumnIndex.from_line(line, encoding)
     for _ in range(20):
-        start, end = sorted(rng.choices(borders(line), k=2))
+        start, end = sorted(rng.choices(find_character_borders(line), k=2))
         end = rng.choice((start, end))
-        new = line_of(rng, rng.choice((0, 1, 3, 900)))
+        new = make_line(rng, rng.choice((0, 1, 3, 900)))
         after = line[:start] + new + line[end:]
         assert index is not None
         index = index.apply_edit(Edit(start, end, new), after)

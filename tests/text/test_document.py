@@ -13,25 +13,25 @@ numbers = st.integers(-2, 30)
 many = settings(max_examples=80, deadline=None)
 
 
-def document(text: str) -> Document:
+def make_document(text: str) -> Document:
     return Document.from_text("file:///a.py", text, language="python", version=1)
 
 
 @many
 @given(texts)
-def test_encoding_loses_nothing(text: str) -> None:
-    assert decode(encode(text)) == document(text).text == text
-    assert len(encode(text)) == reference.size(text)
+def test_decoding_gives_the_encoded_text(text: str) -> None:
+    assert decode(encode(text)) == make_document(text).text == text
+    assert len(encode(text)) == reference.count_bytes(text)
 
 
 @many
 @given(texts)
-def test_lines_end_at_r_n_and_rn_and_at_nothing_else(text: str) -> None:
-    doc = document(text)
-    expected = reference.lines(text)
+def test_lines_end_only_at_the_three_line_ends(text: str) -> None:
+    doc = make_document(text)
+    expected = reference.split_lines(text)
     assert len(doc.line_starts) == len(expected)
-    assert [doc.line(n) for n in range(len(expected))] == [encode(reference.bare(line)) for line in expected]
-    assert list(doc.line_starts) == [reference.size("".join(expected[:n])) for n in range(len(expected))]
+    assert [doc.line(n) for n in range(len(expected))] == [encode(reference.strip_line_end(line)) for line in expected]
+    assert list(doc.line_starts) == [reference.count_bytes("".join(expected[:n])) for n in range(len(expected))]
 
 
 @many
@@ -40,17 +40,17 @@ def test_lines_end_at_r_n_and_rn_and_at_nothing_else(text: str) -> None:
 @example("é\n", 0, 1, "utf-8")
 @example("a\r\nb", 0, 99, "utf-16")
 def test_a_client_position_is_where_the_protocol_says(text: str, line: int, character: int, encoding: Encoding) -> None:
-    result = document(text).offset(Position(line, character), encoding)
-    assert result == reference.size(text[: reference.index(text, line, character, encoding)])
+    result = make_document(text).offset(Position(line, character), encoding)
+    assert result == reference.count_bytes(text[: reference.index(text, line, character, encoding)])
 
 
 @many
 @given(texts, encodings, st.data())
-def test_every_character_has_a_position_that_leads_back_to_it(
+def test_every_character_has_a_position_that_leads_back_to_its_offset(
     text: str, encoding: Encoding, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(text)))
-    doc, offset = document(text), reference.size(text[:at])
+    doc, offset = make_document(text), reference.count_bytes(text[:at])
     back = doc.offset(doc.position(offset, encoding), encoding)
     inside_crlf = text[at - 1 : at + 1] == "\r\n" if at else False
     assert back == (offset - 1 if inside_crlf else offset)
@@ -59,7 +59,7 @@ def test_every_character_has_a_position_that_leads_back_to_it(
 @many
 @given(texts, encodings)
 def test_positions_go_up_with_offsets_also_inside_of_characters(text: str, encoding: Encoding) -> None:
-    doc = document(text)
+    doc = make_document(text)
     positions = [doc.position(offset, encoding) for offset in range(len(doc.data) + 1)]
     assert positions == sorted(positions)
     assert all(doc.offset(p, encoding) <= offset for offset, p in enumerate(positions))
@@ -85,7 +85,7 @@ def test_bytes_that_are_no_text_never_lead_out_of_the_line(
 @many
 @given(texts)
 def test_a_point_counts_rows_as_tree_sitter_does(text: str) -> None:
-    doc = document(text)
+    doc = make_document(text)
     row = column = 0
     for offset, byte in enumerate(doc.data):
         assert doc.point(offset) == (row, column)
@@ -99,10 +99,10 @@ def test_a_point_counts_rows_as_tree_sitter_does(text: str) -> None:
 @example("a\rb", [(1, 0, 1, 0, "\n")], "utf-16")
 @example("a\n", [(0, 1, 0, 1, "\r")], "utf-16")
 @example("\r\n\r\n", [(1, 0, 2, 0, "")], "utf-16")
-def test_a_chain_of_client_edits_gives_what_the_reference_gives(
+def test_a_chain_of_client_edits_gives_the_text_of_the_reference(
     text: str, changes: list[tuple[int, int, int, int, str]], encoding: Encoding
 ) -> None:
-    doc = document(text)
+    doc = make_document(text)
     for version, (line, character, end_line, end_character, new) in enumerate(changes, 2):
         a = reference.index(text, line, character, encoding)
         b = reference.index(text, end_line, end_character, encoding)
@@ -111,7 +111,7 @@ def test_a_chain_of_client_edits_gives_what_the_reference_gives(
         other = doc.offset(Position(end_line, end_character), encoding)
         doc = doc.apply_edit(Edit(min(result, other), max(result, other), encode(new)), version)
         text = text[:a] + new + text[b:]
-        assert doc == document(text).apply_edit(Edit(0, 0, b""), version)
+        assert doc == make_document(text).apply_edit(Edit(0, 0, b""), version)
         assert list(doc.line_starts) == line_starts(doc.data)
 
 
@@ -127,8 +127,8 @@ def test_the_line_index_is_right_wherever_a_crlf_is_joined_or_split(text: bytes,
 
 @many
 @given(texts)
-def test_the_line_of_an_offset_is_the_line_it_lies_in(text: str) -> None:
-    doc = document(text)
+def test_the_line_of_an_offset_contains_the_offset(text: str) -> None:
+    doc = make_document(text)
     for offset in range(len(doc.data) + 1):
         line = doc.line_of(offset)
         following = doc.line_starts[line + 1] if line + 1 < len(doc.line_starts) else len(doc.data) + 1
@@ -143,9 +143,9 @@ def test_the_hash_is_of_the_content_alone(text: str, other: str) -> None:
     assert (a.hash == b.hash) is (text == other)
 
 
-def test_the_terminator_of_a_document_is_that_of_its_first_line() -> None:
-    assert [document(text).newline for text in ("", "a\nb\r\n", "a\r\nb\n", "a\rb")] == ["\n", "\n", "\r\n", "\r"]
+def test_a_document_has_the_line_end_of_its_first_line() -> None:
+    assert [make_document(text).newline for text in ("", "a\nb\r\n", "a\r\nb\n", "a\rb")] == ["\n", "\n", "\r\n", "\r"]
 
 
 def test_a_nul_near_the_start_makes_a_text_binary() -> None:
-    assert [document(text).is_binary for text in ("a\0", "a", "x" * 9000 + "\0")] == [True, False, False]
+    assert [make_document(text).is_binary for text in ("a\0", "a", "x" * 9000 + "\0")] == [True, False, False]

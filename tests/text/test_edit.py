@@ -16,8 +16,8 @@ data = texts.map(encode)
 
 
 @st.composite
-def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
-    """A text, edits of it in any order, and the expected result, put together piece by piece."""
+def draw_edited_text(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
+    """Draw a text, edits of it in any order, and the expected result."""
     old, edits, result = b"", list[Edit](), b""
     for _ in range(draw(st.integers(0, 4))):
         common, removed, new = draw(data), draw(data), draw(data)
@@ -26,15 +26,15 @@ def edited(draw: st.DrawFn) -> tuple[bytes, list[Edit], bytes]:
         old += removed
         result += common + new
     common = draw(data)
-    return old + common, draw(st.permutations(edits)) if _apart(edits) else edits, result + common
+    return old + common, draw(st.permutations(edits)) if _are_apart(edits) else edits, result + common
 
 
-def _apart(edits: list[Edit]) -> bool:
+def _are_apart(edits: list[Edit]) -> bool:
     return len({edit.start for edit in edits}) == len(edits)
 
 
 @many
-@given(edited())
+@given(draw_edited_text())
 def test_edits_are_applied_all_at_once_in_any_order(case: tuple[bytes, list[Edit], bytes]) -> None:
     old, edits, expected = case
     assert apply(old, edits) == expected
@@ -42,7 +42,7 @@ def test_edits_are_applied_all_at_once_in_any_order(case: tuple[bytes, list[Edit
 
 @many
 @given(data, data)
-def test_the_edits_between_two_texts_turn_one_into_the_other_by_whole_lines(old: bytes, new: bytes) -> None:
+def test_line_edits_turn_one_text_into_the_other(old: bytes, new: bytes) -> None:
     edits = line_edits(old, new)
     assert apply(old, edits) == new
     assert edits == sorted(edits)
@@ -53,7 +53,7 @@ def test_the_edits_between_two_texts_turn_one_into_the_other_by_whole_lines(old:
 
 @many
 @given(data, data)
-def test_the_size_of_a_change_is_nothing_only_for_no_change(old: bytes, new: bytes) -> None:
+def test_the_size_of_a_change_is_zero_only_without_a_change(old: bytes, new: bytes) -> None:
     assert (changed_size(old, new) == 0) is (old == new)
     assert changed_size(old, new) == changed_size(new, old) <= len(old) + len(new)
 
@@ -68,7 +68,7 @@ def test_insertions_at_one_place_keep_their_order() -> None:
     assert apply(b"ab", [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 0, b"0")]) == b"0a21b"
 
 
-def patched(old: str, patch: str) -> str:
+def apply_patch(old: str, patch: str) -> str:
     """Apply a unified diff to a text. This is a minimal implementation."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", old)
     out: list[str] = []
@@ -91,10 +91,10 @@ def patched(old: str, patch: str) -> str:
 @many
 @given(texts, texts, st.integers(0, 3))
 def test_a_diff_can_be_applied_as_a_patch(old: str, new: str, context: int) -> None:
-    assert patched(old, diff(encode(old), encode(new), "a.py", context=context)) == new
+    assert apply_patch(old, diff(encode(old), encode(new), "a.py", context=context)) == new
 
 
-def test_a_diff_of_nothing_is_empty_and_names_the_file_otherwise() -> None:
+def test_a_diff_without_changes_is_empty_and_another_diff_names_the_file() -> None:
     assert diff(b"a\n", b"a\n", "src/a.py") == ""
     assert diff(b"a\nb\n", b"a\nc", "src/a.py") == (
         "--- a/src/a.py\n+++ b/src/a.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\\ No newline at end of file\n"

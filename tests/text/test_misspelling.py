@@ -62,7 +62,7 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("wrong", "right"), OTHER)
-def test_another_name_is_none(wrong: str, right: str):
+def test_an_unrelated_name_is_not_a_misspelling(wrong: str, right: str):
     assert not is_misspelling(wrong, right)
     assert not is_misspelling(right, wrong)
 
@@ -101,7 +101,7 @@ def test_the_distance_is_the_same_from_both_sides_and_ends_at_the_limit(a: str, 
 
 @many
 @given(st.text("abcdefghij", min_size=5, max_size=12), st.data())
-def test_one_wrong_letter_of_five_or_more_is_always_a_misspelling(name: str, data: st.DataObject):
+def test_one_wrong_letter_in_a_long_name_is_always_a_misspelling(name: str, data: st.DataObject):
     place = data.draw(st.integers(0, len(name) - 1))
     letter = data.draw(st.sampled_from("klmnop"))
     assert is_misspelling(name[:place] + letter + name[place + 1 :], name)

@@ -1,4 +1,4 @@
-"""A list whose end is moved, against a plain one."""
+"""Tests of a list whose end is moved, compared with an ordinary list."""
 
 from bisect import bisect_right
 

@@ -1,4 +1,4 @@
-"""Halves of surrogate pairs: what leaves the process has none, and what comes back puts them where they were."""
+"""Tests of halves of surrogate pairs: sent texts have none, and edits of the text restore them."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ def test_sent_text_is_utf_8(text: str, sent: str):
 
 
 @given(TEXTS)
-def test_any_text_can_be_sent(text: str):
+def test_any_text_becomes_a_text_that_can_be_sent(text: str):
     assert to_scalar_text(text).encode().decode() == to_scalar_text(text)
     assert to_scalar_text(to_scalar_text(text)) == to_scalar_text(text)
 
@@ -48,7 +48,7 @@ def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, charac
 
 
 @given(TEXTS)
-def test_a_text_that_is_written_again_unchanged_is_the_text_it_was(text: str):
+def test_an_unchanged_text_gets_its_surrogates_back(text: str):
     data = encode(text)
     assert restore_surrogates(to_valid_utf8(data), data) == data
 
@@ -67,5 +67,5 @@ def test_a_text_that_is_written_again_unchanged_is_the_text_it_was(text: str):
         (MARK, "plain", MARK),
     ],
 )
-def test_surrogates_of_the_old_text_are_put_back(new: str, old: str, expected: str):
+def test_surrogates_of_the_old_text_are_restored(new: str, old: str, expected: str):
     assert restore_surrogates(encode(new), encode(old)) == encode(expected)

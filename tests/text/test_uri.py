@@ -1,4 +1,4 @@
-"""Which file a URI names, and which paths where it names none here."""
+"""Tests of the file that a URI names, and of the paths that other URIs mention."""
 
 import os
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_the_path_of_a_uri_that_is_no_file_here(uri: str, path: str):
         ("/w/100%25 a#b.py", "/w/100%25 a#b.py"),
     ],
 )
-def test_the_file_of_a_uri(uri: str, path: str):
+def test_a_file_uri_leads_to_its_path(uri: str, path: str):
     assert local_path(uri) == Path(path)
 
 
@@ -68,14 +68,14 @@ def test_bytes_that_are_not_utf8_are_those_of_the_file(name: bytes):
 
 
 @pytest.mark.parametrize("uri", [None, 5, ["file:///a"], {}, b"file:///a"])
-def test_a_value_that_is_no_uri_names_nothing(uri: object):
+def test_an_invalid_uri_has_no_path(uri: object):
     assert local_path(uri) is None
 
 
 @pytest.mark.parametrize(
     "uri", ["\ud800", "file:///\ud800.py", "%", ":", "//", "file:", "a:b:c", "x:///%ff?%ff#%ff", "?{"]
 )
-def test_whatever_is_sent_is_read(uri: str):
+def test_any_uri_is_read_without_an_error(uri: str):
     assert isinstance(remote_path(uri), str)
     assert isinstance(mentioned_paths(uri), list)
     assert local_path(uri) is None or isinstance(local_path(uri), Path)
@@ -107,7 +107,7 @@ FILE = "/w/private/p.py"
         "file://box/w/private/p.py",
     ],
 )
-def test_the_file_is_mentioned_in_every_uri_of_it(uri: str):
+def test_each_form_of_uri_mentions_its_file(uri: str):
     assert FILE in mentioned_paths(uri)
 
 

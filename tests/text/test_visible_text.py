@@ -1,4 +1,4 @@
-"""Texts of which nothing is hidden."""
+"""Tests of the display of texts without hidden characters."""
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ CHARACTERS = st.one_of(
 
 
 @given(st.text(CHARACTERS))
-def test_a_shown_text_stands_for_exactly_one_text(text: str):
+def test_each_shown_text_means_exactly_one_text(text: str):
     assert take_back(reveal(text)) == text
     assert all(sign.isprintable() or sign in "\n\t" for sign in reveal(text))
     assert "\n" not in reveal_line(text)
@@ -30,9 +30,9 @@ def test_long_rows_of_blanks_are_counted(count: int, blank: str):
 @pytest.mark.parametrize(
     "text", ["", "ls -la | grep é", "x = {'a': 1}  # ünï → 漢字 😀", "\tindented\n\n  lines\n", r"C:\users\u12"]
 )
-def test_ordinary_texts_stay_as_they_are(text: str):
+def test_ordinary_texts_are_not_changed(text: str):
     assert reveal(text) == text
 
 
-def test_signs_that_an_encoding_lacks_are_not_replaced_by_others():
+def test_characters_that_an_encoding_lacks_are_escaped():
     assert escape_unencodable("é 漢 😀 a", "latin-1") == "é \\u6f22 \\U0001f600 a"

@@ -15,7 +15,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def ruff() -> Ruff:
-    """One for all: it remembers by content, so that the same text is checked once."""
+    """Return one linter for all tests, which remembers its answers by the content of the text."""
     return Ruff()
 
 

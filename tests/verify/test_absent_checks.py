@@ -21,7 +21,7 @@ BEFORE = Document.from_text("file:///calc.py", "x = 1\n")
 CHANGES = ChangeSet.of(Change.from_documents(BEFORE, Document.from_text(BEFORE.uri, "x = 2\n"), FILE))
 
 
-class Suites:
+class FixedSuites:
     """Tests with a known outcome."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -34,8 +34,8 @@ class Suites:
         return self.outcome
 
 
-def suites(outcome: Outcome) -> SuiteComparison:
-    return cast("SuiteComparison", Suites(outcome))
+def make_suites(outcome: Outcome) -> SuiteComparison:
+    return cast("SuiteComparison", FixedSuites(outcome))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def suites(outcome: Outcome) -> SuiteComparison:
         (Verification(type_check="off"), "types", "verification.type_check is off"),
     ],
 )
-async def test_a_check_that_does_not_run_is_skipped_with_its_reason(
+async def test_a_check_that_does_not_run_is_skipped_with_a_reason(
     settings: Verification, name: str, reason: str
 ) -> None:
     context = CheckContext(CheckTools(Ruff()))
@@ -58,7 +58,7 @@ async def test_a_check_that_does_not_run_is_skipped_with_its_reason(
     assert name not in [check.name for check in create_checks(settings, context)]
 
 
-def test_nobody_misses_what_is_no_evidence_or_about_no_finding() -> None:
+def test_checks_without_evidence_or_without_a_finding_are_not_listed_as_absent() -> None:
     names = [check.name for check in list_checks(Verification(), CheckContext(CheckTools(Ruff())))]
     assert {"review", "kept", "gone"}.isdisjoint(names)
     context = CheckContext(CheckTools(Ruff()), Finding(0, 1, "bad"))
@@ -71,14 +71,14 @@ PASSED = Outcome("tests", "passed", reason="65 tests; 232 failed before and stil
 @pytest.mark.parametrize(
     ("check", "expected"),
     [
-        (SuiteCheck(suites(PASSED), mends_tests=True), ("skipped", True)),
-        (SuiteCheck(suites(PASSED), frozenset({"test_a.py::test_a"})), ("skipped", True)),
+        (SuiteCheck(make_suites(PASSED), mends_tests=True), ("skipped", True)),
+        (SuiteCheck(make_suites(PASSED), frozenset({"test_a.py::test_a"})), ("skipped", True)),
         # another edit is not to blame for tests that failed before
-        (SuiteCheck(suites(PASSED)), ("passed", False)),
-        (SuiteCheck(suites(Outcome("tests", "passed")), mends_tests=True), ("passed", False)),
+        (SuiteCheck(make_suites(PASSED)), ("passed", False)),
+        (SuiteCheck(make_suites(Outcome("tests", "passed")), mends_tests=True), ("passed", False)),
     ],
 )
-async def test_tests_that_still_fail_are_no_success_of_a_turn_that_mends_them(
+async def test_tests_that_still_fail_are_no_success_of_their_repair(
     check: SuiteCheck, expected: tuple[str, bool]
 ) -> None:
     outcome = await check.judge(CHANGES)

@@ -14,8 +14,8 @@ many = settings(max_examples=150, deadline=None)
 
 
 @st.composite
-def changes(draw: st.DrawFn) -> Change:
-    """A change of up to four places."""
+def draw_change(draw: st.DrawFn) -> Change:
+    """Draw a change of up to four places."""
     old, edits = b"", list[Edit]()
     for _ in range(draw(st.integers(0, 4))):
         common, removed, new = (draw(st.binary(max_size=3)) for _ in range(3))
@@ -26,10 +26,8 @@ def changes(draw: st.DrawFn) -> Change:
 
 
 @many
-@given(changes(), st.data())
-def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_it(
-    change: Change, data: st.DataObject
-) -> None:
+@given(draw_change(), st.data())
+def test_a_range_is_touched_exactly_if_a_change_is_in_or_beside_it(change: Change, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(change.after.data)))
     end = data.draw(st.integers(start, len(change.after.data)))
     places = []
@@ -42,14 +40,14 @@ def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_i
 
 @many
 @given(st.text(max_size=12), st.text(max_size=12))
-def test_between_two_texts_the_edits_make_the_one_of_the_other(before: str, after: str) -> None:
+def test_the_edits_of_a_change_turn_one_text_into_the_other(before: str, after: str) -> None:
     old, new = Document.from_text("file:///a.py", before), Document.from_text("file:///a.py", after)
     change = Change.from_documents(old, new, FILE)
     assert apply(old.data, change.edits) == new.data
     assert (change.before, change.after) == (old, new)
 
 
-def test_the_edits_of_a_change_give_the_text_that_was_checked_also_if_they_meet() -> None:
+def test_adjacent_edits_of_a_change_give_the_checked_text() -> None:
     old = Document.from_text("file:///a.py", "ab", language="python", version=4)
     change = Change.from_edits(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
     assert change.after == Document.from_text("file:///a.py", "21b", language="python", version=4)

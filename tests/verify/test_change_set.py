@@ -46,7 +46,7 @@ def test_the_hash_of_one_document_is_the_hash_of_its_text() -> None:
 
 
 @pytest.mark.parametrize("names", [[], ["a.py", "a.py"]])
-def test_each_document_has_one_change(names: list[str]) -> None:
+def test_a_change_set_has_exactly_one_change_for_each_document(names: list[str]) -> None:
     with pytest.raises(ValueError, match="only one for each document"):
         ChangeSet(tuple(change(name, "x\n", "y\n") for name in names))
 

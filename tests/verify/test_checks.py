@@ -66,7 +66,7 @@ async def test_a_registered_check_is_in_every_place_that_shows_checks(monkeypatc
     assert "| `todo` | all edits | always on | the edit leaves no `TODO` | `REMINDER` |" in checks_page.render()
 
 
-def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
+def test_each_check_has_a_switch_in_the_settings() -> None:
     switches = {field.name for field in fields(Verification) if field.type in ("bool", bool)}
     switches |= {name.removeprefix("verification.") for name in WORDS if name.startswith("verification.")}
     # the last two decide when checks run, not which
@@ -83,7 +83,7 @@ def test_each_setting_of_a_check_is_a_switch_of_the_schema() -> None:
         (Verification(type_check="auto"), False, ["syntax", "lint", "types"]),
     ],
 )
-def test_settings_and_the_purpose_of_an_edit_choose_its_checks(
+def test_the_settings_and_the_purpose_choose_the_checks_of_an_edit(
     settings: Verification, for_finding: bool, names: list[str]
 ) -> None:
     text = Document.from_text("file:///a.py", "x\n")

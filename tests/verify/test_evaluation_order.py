@@ -1,4 +1,4 @@
-"""A repair keeps the order in which code asks its conditions and gives its values."""
+"""Tests that a repair keeps the order in which conditions and values are evaluated."""
 
 from pathlib import Path
 
@@ -52,16 +52,16 @@ def find_objection(language: str, before: str, after: str) -> str:
 
 
 @pytest.mark.parametrize(("language", "before", "after"), SAME_ORDER)
-def test_code_in_the_same_order_is_kept(language: str, before: str, after: str) -> None:
+def test_code_with_the_same_evaluation_order_passes(language: str, before: str, after: str) -> None:
     assert find_objection(language, before, after) == ""
 
 
 @pytest.mark.parametrize(("language", "before", "after"), OTHER_ORDER)
-def test_code_in_another_order_is_not_kept(language: str, before: str, after: str) -> None:
+def test_code_with_another_evaluation_order_fails(language: str, before: str, after: str) -> None:
     assert "another order" in find_objection(language, before, after)
 
 
-async def test_the_repair_of_a_rule_that_exchanges_two_conditions_is_not_kept(tmp_path: Path) -> None:
+async def test_a_repair_that_exchanges_two_conditions_fails(tmp_path: Path) -> None:
     finding = Finding(45, 120, "Return the condition `b` directly", "ruff", "SIM103")
     file = tmp_path / "a.py"
     outcome = await judge_repair(file, "python", CHAIN.format("a", "b"), CHAIN.format("b", "a"), finding)

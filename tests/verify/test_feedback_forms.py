@@ -24,15 +24,15 @@ DOCUMENT = Document.from_text(Path("/a.py").as_uri(), "x = 1\n" * 20, language="
 LINE_12 = DOCUMENT.line_starts[11]
 
 
-async def nobody(*args: object) -> str:
+async def answer_nothing(*args: object) -> str:
     return ""
 
 
-def no_engine() -> None:
+def refuse_engine() -> None:
     raise AssertionError
 
 
-ACCESS = ToolAccess(nobody, lambda: pytest.fail("no sandbox is needed"))
+ACCESS = ToolAccess(answer_nothing, lambda: pytest.fail("no sandbox is needed"))
 SUITES = create_suites("")
 FORMS: list[tuple[Check, Finding, str]] = [
     (SyntaxCheck(), Finding(LINE_12, LINE_12, "unexpected indent"), "SYNTAX ERROR at line 12: unexpected indent"),
@@ -52,7 +52,7 @@ FORMS: list[tuple[Check, Finding, str]] = [
         "TYPE ERROR at line 12: Incompatible return value type",
     ),
     (
-        ReviewCheck(Reviewer(no_engine), "return 1"),  # type: ignore[arg-type]
+        ReviewCheck(Reviewer(refuse_engine), "return 1"),  # type: ignore[arg-type]
         Finding(0, 0, "the model says that this change does not address the task", "review", "NO"),
         "REVIEW: NO",
     ),
@@ -102,7 +102,7 @@ async def real_tools(tmp_path: Path) -> AsyncGenerator[CheckContext]:
     ],
     ids=["syntax", "lint", "tests"],
 )  # fmt: skip
-async def test_the_lines_of_the_real_tools(
+async def test_each_real_tool_gives_the_documented_line(
     tmp_path: Path, real_tools: CheckContext, old: str, new: str, line: str
 ) -> None:
     file = tmp_path / "parser_module.py"

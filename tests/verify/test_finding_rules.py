@@ -1,4 +1,4 @@
-"""Which findings count without settings of ruff, and which come first."""
+"""Tests of the findings that count without settings of ruff, and of their order."""
 
 from pathlib import Path
 

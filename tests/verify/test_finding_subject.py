@@ -21,7 +21,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("message", "code", "kind"), KINDS)
-def test_the_kind_of_a_finding(message: str, code: str, kind: str):
+def test_a_finding_has_its_kind(message: str, code: str, kind: str):
     assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
 
 
@@ -162,7 +162,7 @@ first."""
 
 
 @pytest.mark.parametrize(("message", "code", "kind", "names"), USUAL)
-def test_messages_of_usual_tools(message: str, code: str, kind: str, names: tuple[str, ...]):
+def test_messages_of_common_tools_are_understood(message: str, code: str, kind: str, names: tuple[str, ...]):
     assert find_subject_kind(Finding(0, 1, message, "tool", code)) == kind
     assert find_names(message) == names
 
@@ -184,7 +184,7 @@ def test_messages_of_usual_tools(message: str, code: str, kind: str, names: tupl
         ("[Obsolet]\n", "Obsolet", "The type or namespace name 'ObsoletAttribute' could not be found", "Obsolet"),
     ],
 )
-def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str):
+def test_the_wrong_name_among_several_names_is_found(text: str, about: str, message: str, name: str):
     document = Document.from_text("file:///a.py", text)
     start = text.index(about)
     finding = Finding(start, start + len(about), message, "tool", "E0602")
@@ -197,26 +197,26 @@ def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str
     ("text", "at", "kind"),
     [("x = (1\ny = 2\n", 4, "syntax"), ("x = (1)\ny = 2\n", 4, "rule"), ("x = 1\n\n\n\n\ny = (2\n", 0, "rule")],
 )
-def test_words_that_say_nothing_are_about_the_syntax_where_the_text_does_not_parse(text: str, at: int, kind: str):
+def test_an_unclear_message_is_about_syntax_if_the_text_does_not_parse(text: str, at: int, kind: str):
     document = Document.from_text("file:///a.py", text)
     finding = Finding(at, at + 1, '"(" was not closed', "Pyright", "")
     assert find_subject(finding, document, parse(document)).kind == kind
 
 
-def test_a_finding_outside_of_the_text_is_taken_into_it():
+def test_a_finding_behind_the_end_is_moved_into_the_text():
     document = Document.from_text("file:///a.py", "x = 1\n")
     subject = find_subject(Finding(40, 50, "Undefined name `x`", "ruff", "F821"), document)
     assert (subject.span, subject.name) == ((6, 6), "")
 
 
-def test_a_name_is_where_it_stands_in_the_text():
+def test_the_place_of_a_name_is_its_place_in_the_text():
     document = Document.from_text("file:///a.php", "<?php\nnew Carts();\n")
     subject = find_subject(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
     assert (subject.name, subject.span, subject.is_absent) == ("Carts", (10, 15), False)
     assert find_subject(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).is_absent
 
 
-def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
+def test_a_quoted_wrong_name_is_preferred() -> None:
     document = Document.from_text("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
     message = "The best overload for 'Get' does not have a parameter named 'inheriit'"
     subject = find_subject(Finding(2, 5, message, "csharp", "CS1739"), document)

@@ -1,4 +1,4 @@
-"""The lint gate: what the project's linter did not say before, asked about bytes that are nowhere on disk."""
+"""Tests of the lint check: only new findings of the linter of the project count, on unsaved text."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -51,9 +51,7 @@ async def test_a_second_finding_of_the_same_words_is_new_where_the_edit_is(ruff:
     assert [candidate.after.line_of(f.start) for f in outcome.findings] == [1]
 
 
-async def test_findings_that_a_broken_text_hid_are_not_blamed_on_the_edit_that_mends_it(
-    ruff: Ruff, project: Path
-) -> None:
+async def test_findings_that_a_syntax_error_hid_are_not_blamed_on_its_repair(ruff: Ruff, project: Path) -> None:
     before = "import os\n\n\ndef f(:\n    return pi\n"
     assert await check(ruff, before, before.replace("(:", "():"), project) == ("passed", [])
     status, lines = await check(ruff, before, before.replace("(:", "(a=tau):"), project)
@@ -70,7 +68,7 @@ async def test_a_style_rule_that_a_misspelling_hid_does_not_fail_its_repair(ruff
     assert (await check_change(LintCheck(ruff), replace(worse, author="repair"))).status == "failed"
 
 
-async def test_the_file_on_disk_has_no_say(ruff: Ruff, project: Path) -> None:
+async def test_the_file_on_disk_does_not_change_the_result(ruff: Ruff, project: Path) -> None:
     (project / "a.py").write_text("y = undefined\n")
     assert await check(ruff, "x = 1\n", "x = 2\n", project) == ("passed", [])
     (project / "a.py").write_text("x = 1\n")
@@ -82,7 +80,7 @@ async def test_a_file_that_is_not_on_disk_can_be_checked(ruff: Ruff, tmp_path: P
     assert (await check(ruff, "x = 1\n", "import os\n", tmp_path / "nowhere"))[0] == "failed"
 
 
-async def test_the_project_s_own_settings_decide(ruff: Ruff, project: Path) -> None:
+async def test_the_settings_of_the_project_decide(ruff: Ruff, project: Path) -> None:
     strict, lax = project / "strict", project / "lax"
     for folder, rules in ((strict, '["F"]'), (lax, '["E9"]')):
         folder.mkdir()
@@ -91,7 +89,7 @@ async def test_the_project_s_own_settings_decide(ruff: Ruff, project: Path) -> N
     assert (await check(ruff, "x = 1\n", "import os\n", lax))[0] == "passed"
 
 
-async def test_without_ruff_the_check_is_skipped_and_says_so(no_ruff: Ruff, project: Path) -> None:
+async def test_without_ruff_the_check_is_skipped_with_a_reason(no_ruff: Ruff, project: Path) -> None:
     outcome = await check_change(LintCheck(no_ruff), change("x = 1\n", "x = undefined\n", project))
     assert outcome == Outcome("lint", "skipped", reason="ruff is not installed (pip install ruff)")
 
@@ -112,7 +110,7 @@ async def test_a_ruff_that_fails_is_skipped_and_never_passed(project: Path) -> N
         await Ruff().check(Document.from_text("file:///a.py", b"\xff"), Path("/a.py"), None)
 
 
-async def test_a_safe_fix_comes_as_edits_of_the_text_that_was_asked_about(ruff: Ruff, project: Path) -> None:
+async def test_a_safe_fix_has_edits_of_the_checked_text(ruff: Ruff, project: Path) -> None:
     document = Document.from_text((project / "a.py").as_uri(), "é = '漢'; import os\nprint(é)\n")
     [report] = await ruff.check(document, project / "a.py", project)
     assert report.fix_title == "Remove unused import: `os`"

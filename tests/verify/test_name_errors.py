@@ -64,7 +64,7 @@ async def test_a_name_that_was_reported_before_does_not_count_even_in_another_pl
     assert (await check(make(), "wrong1\n", "wrong1\nwrong1\n")).status == "passed"
 
 
-async def test_a_repair_is_not_blamed_for_what_it_brings_to_light_elsewhere(make: Make) -> None:
+async def test_a_repair_is_not_blamed_for_findings_that_it_reveals(make: Make) -> None:
     desk = make()
     before, after = "x = 1\ny = 2\n", "x = 3\ny = 2\n\n\nwrong1\n"
     assert (await check(desk, before, after)).status == "failed"
@@ -96,9 +96,7 @@ async def test_a_check_that_can_run_later_is_skipped_for_the_time_being(
     assert (outcome.status, outcome.reason, outcome.is_temporary) == ("skipped", reason, is_temporary)
 
 
-async def test_each_project_of_a_folder_is_asked_about_its_own_files(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_checker_of_each_project_gets_only_its_own_files(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = make()
     monkeypatch.setattr(desk.checker, "find_folder", lambda root, file: file.parent)
     for name in ("one", "two"):
@@ -126,7 +124,7 @@ async def test_an_examination_says_why_types_were_not_looked_at(make: Make, ruff
     assert examined.skip_reasons == ("types: ty is not installed (install fake)",)
 
 
-async def test_a_finding_of_the_checker_is_gone_if_the_checker_says_so(make: Make, ruff: Ruff) -> None:
+async def test_a_finding_of_the_checker_is_gone_if_the_checker_no_longer_reports_it(make: Make, ruff: Ruff) -> None:
     desk = make()
     file = desk.root / "a.py"
     before = Document.from_text(file.as_uri(), "x.wrong1\n")
@@ -154,7 +152,7 @@ WRONG = [
 
 @NEEDS_TY
 @pytest.mark.parametrize(("text", "code", "name"), WRONG)
-async def test_ty_knows_what_does_not_exist(
+async def test_ty_finds_names_that_do_not_exist(
     text: str, code: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)

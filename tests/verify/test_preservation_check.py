@@ -25,8 +25,10 @@ EXTENSIONS = {
 }
 
 
-async def judged(language: str, before: str, after: str, message: str, code: str = "", *, about: str = "") -> Outcome:
-    """The outcome for a finding about the first place of `about` in the text before, or about its start."""
+async def judge_edit(
+    language: str, before: str, after: str, message: str, code: str = "", *, about: str = ""
+) -> Outcome:
+    """Return the outcome for a finding at the first place of `about` in the text before."""
     file = Path(f"/p/a.{EXTENSIONS[language]}")
     at = before.encode().find(about.encode()) if about else 0
     return await judge_repair(
@@ -72,7 +74,7 @@ LOST = [
 
 @pytest.mark.parametrize(("language", "before", "after", "said"), LOST)
 async def test_code_that_the_finding_is_not_about_must_stay(language: str, before: str, after: str, said: str) -> None:
-    outcome = await judged(language, before, after, UNKNOWN, about="valeus")
+    outcome = await judge_edit(language, before, after, UNKNOWN, about="valeus")
     assert outcome.status == "failed"
     assert said in outcome.findings[0].message
 
@@ -112,7 +114,7 @@ async def test_code_that_the_finding_is_not_about_must_stay(language: str, befor
     ],
 )
 async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, before: str, after: str) -> None:
-    outcome = await judged(language, before, after, UNKNOWN, about="valeus")
+    outcome = await judge_edit(language, before, after, UNKNOWN, about="valeus")
     assert outcome == Outcome("kept", "passed", ms=outcome.ms), outcome.findings
 
 
@@ -143,10 +145,10 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
         ),
     ],
 )
-async def test_a_whole_module_is_imported_if_it_has_the_name(
+async def test_a_whole_module_is_imported_if_it_exports_the_name(
     language: str, name: str, before: str, after: str, status: str
 ) -> None:
-    outcome = await judged(language, before, after, f"The name '{name}' does not exist", about=name)
+    outcome = await judge_edit(language, before, after, f"The name '{name}' does not exist", about=name)
     assert outcome.status == status
 
 
@@ -169,8 +171,8 @@ async def test_a_whole_module_is_imported_if_it_has_the_name(
         ("java", "int x = 1\n", "int x = 1;\n"),
     ],
 )
-async def test_a_syntax_error_takes_one_mark(language: str, before: str, after: str) -> None:
-    outcome = await judged(language, before, after, "unexpected", "syntax")
+async def test_a_repair_of_a_syntax_error_may_replace_one_sign(language: str, before: str, after: str) -> None:
+    outcome = await judge_edit(language, before, after, "unexpected", "syntax")
     assert outcome.status == "passed", outcome.findings
 
 
@@ -189,7 +191,7 @@ async def test_a_syntax_error_takes_one_mark(language: str, before: str, after: 
     ],
 )
 async def test_a_syntax_error_costs_no_code(language: str, before: str, after: str, said: str) -> None:
-    outcome = await judged(language, before, after, "unexpected", "syntax")
+    outcome = await judge_edit(language, before, after, "unexpected", "syntax")
     assert outcome.status == "failed"
     assert said in outcome.findings[0].message
 
@@ -208,8 +210,8 @@ async def test_a_syntax_error_costs_no_code(language: str, before: str, after: s
         ("import json\n", "import yaml\n", "adds"),
     ],
 )
-async def test_an_unused_binding_goes_alone(before: str, after: str, said: str | None) -> None:
-    outcome = await judged("python", before, after, "`json` is never used", about="json")
+async def test_only_the_unused_binding_may_be_removed(before: str, after: str, said: str | None) -> None:
+    outcome = await judge_edit("python", before, after, "`json` is never used", about="json")
     assert outcome.status == ("passed" if said is None else "failed"), outcome.findings
     assert said is None or said in outcome.findings[0].message
 
@@ -217,13 +219,13 @@ async def test_an_unused_binding_goes_alone(before: str, after: str, said: str |
 async def test_a_rule_about_an_operator_keeps_the_operands() -> None:
     message = "Comparison to `None` should be `cond is None`"
     assert (
-        await judged("python", "x = f(a) == None\n", "x = f(a) is None\n", message, about="None")
+        await judge_edit("python", "x = f(a) == None\n", "x = f(a) is None\n", message, about="None")
     ).status == "passed"
-    outcome = await judged("python", "x = f(a) == None\n", "x = True\n", message, about="None")
+    outcome = await judge_edit("python", "x = f(a) == None\n", "x = True\n", message, about="None")
     assert outcome.status == "failed"
 
 
-async def test_a_rewrite_says_what_it_drops() -> None:
+async def test_a_rewrite_names_the_code_that_it_drops() -> None:
     document = Document.from_text("file:///p/a.py", "x = f(1)  # why\n", language="python")
     change = Change.from_documents(document, Document.from_text(document.uri, "x = 2\n"), Path("/p/a.py"))
     outcome = await check_change(PreservationCheck(), change)
@@ -237,7 +239,7 @@ async def test_a_rewrite_says_what_it_drops() -> None:
     assert (await check_change(PreservationCheck(), kept)).status == "passed"
 
 
-async def test_without_a_grammar_it_is_skipped() -> None:
+async def test_without_a_grammar_the_check_is_skipped() -> None:
     document = Document.from_text("file:///p/a.xyz", "x")
     outcome = await check_change(
         PreservationCheck(), Change.from_documents(document, Document.from_text(document.uri, "y"), Path("/p/a.xyz"))
@@ -257,6 +259,6 @@ async def test_without_a_grammar_it_is_skipped() -> None:
 )
 async def test_arguments_change_places_or_are_wrapped(after: str, said: str) -> None:
     message = 'Argument of type "Schema" cannot be assigned to parameter "node" of type "Node"'
-    outcome = await judged("python", "x = add(schema, None)\n", after, message, about="schema")
+    outcome = await judge_edit("python", "x = add(schema, None)\n", after, message, about="schema")
     assert outcome.status == ("failed" if said else "passed"), outcome
     assert not said or said in outcome.findings[0].message

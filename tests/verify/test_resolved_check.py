@@ -1,4 +1,4 @@
-"""The third gate: is the diagnostic the fix is for gone?"""
+"""Tests of the check whether the diagnostic of a fix is gone."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -38,12 +38,12 @@ async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = 
 
 
 @pytest.mark.process
-async def test_a_rule_that_says_nothing_any_more_passes(ruff: Ruff, project: Path) -> None:
+async def test_a_rule_without_a_finding_passes(ruff: Ruff, project: Path) -> None:
     after = "from math import pi\n\n\ndef area(r):\n    return pi * r ** 2\n"
     assert await check(ruff, BEFORE, after, project) == Outcome("gone", "passed")
 
 
-async def test_a_rule_that_still_says_it_fails_wherever_it_says_it_now(ruff: Ruff, project: Path) -> None:
+async def test_a_finding_of_the_same_rule_that_only_moved_fails(ruff: Ruff, project: Path) -> None:
     after = "# new\ndef area(r):\n    return r ** 2 * pi\n"
     outcome = await check(ruff, BEFORE, after, project)
     assert outcome.status == "failed"
@@ -59,18 +59,18 @@ async def test_the_same_finding_elsewhere_does_not_count(ruff: Ruff, project: Pa
     assert (await check(ruff, before, "def area(r):\n    return pi + 0\n" + other, project)).status == "failed"
 
 
-async def test_a_rule_is_asked_even_if_the_project_does_not_use_it(ruff: Ruff, project: Path) -> None:
+async def test_a_rule_is_checked_even_if_the_project_does_not_select_it(ruff: Ruff, project: Path) -> None:
     (project / "ruff.toml").write_text('[lint]\nselect = ["E9"]\n')
     assert (await check(ruff, BEFORE, "def area(r):\n    return pi\n", project)).status == "failed"
 
 
-async def test_another_server_s_diagnostic_is_gone_when_ours_at_its_place_is(ruff: Ruff, project: Path) -> None:
+async def test_a_diagnostic_of_another_server_is_gone_if_our_finding_there_is_gone(ruff: Ruff, project: Path) -> None:
     told = {"message": '"pi" is not defined', "source": "Pyright", "code": "reportUndefinedVariable"}
     assert (await check(ruff, BEFORE, "def area(r):\n    return 3\n", project, **told)).status == "passed"
     assert (await check(ruff, BEFORE, "def area(r):\n    return 1 + pi\n", project, **told)).status == "failed"
 
 
-async def test_a_finding_that_only_its_own_tool_can_tell_is_skipped_and_says_so(ruff: Ruff, project: Path) -> None:
+async def test_a_finding_that_only_its_own_tool_can_check_is_skipped(ruff: Ruff, project: Path) -> None:
     before = "x: int = ''\n#        ^^ type\n"
     told = {"message": "wrong type", "source": "Pyright", "code": "reportAssignmentType"}
     reason = "only Pyright can say whether it is gone"
@@ -79,14 +79,14 @@ async def test_a_finding_that_only_its_own_tool_can_tell_is_skipped_and_says_so(
     assert await check(ruff, before, "x: int = 1\n", project) == Outcome("gone", "skipped", reason=reason)
 
 
-async def test_without_ruff_it_cannot_be_asked(no_ruff: Ruff, project: Path) -> None:
+async def test_without_ruff_the_check_is_skipped(no_ruff: Ruff, project: Path) -> None:
     outcome = await check(no_ruff, BEFORE, "def area(r):\n    return 3\n", project)
     assert outcome == Outcome("gone", "skipped", reason="only ruff can say whether it is gone")
 
 
 @pytest.mark.parametrize("carets", ["//   ^", "// ^^", "//^^^"])
 @pytest.mark.parametrize(("after", "status"), [("foo(1);\n", "passed"), ("foo(2;\n", "failed")])
-async def test_a_syntax_error_of_another_language_is_asked_of_the_parser(
+async def test_a_syntax_error_of_another_language_is_checked_by_the_parser(
     ruff: Ruff, project: Path, after: str, status: str, carets: str
 ) -> None:
     outcome = await check(ruff, f"foo(1;\n{carets} ')' expected\n", after, project, "a.js")
@@ -118,10 +118,10 @@ MOVED = [
 
 
 @pytest.mark.parametrize(("name", "before", "after", "status"), MOVED)
-async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_there(
+async def test_a_syntax_error_that_only_moved_or_changed_its_message_remains(
     ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
 ) -> None:
-    outcome = await unparsed(ruff, project, name, before, after)
+    outcome = await check_syntax_repair(ruff, project, name, before, after)
     assert outcome.status == status
     assert (len(outcome.findings) > 0) is (status == "failed")
 
@@ -134,19 +134,19 @@ async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_ther
         ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1;\n\nfunction f() { return [1]; }\n", "failed"),
     ],
 )
-async def test_another_syntax_error_elsewhere_is_another_one(
+async def test_a_different_syntax_error_elsewhere_does_not_count(
     ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
 ) -> None:
-    assert (await unparsed(ruff, project, name, before, after)).status == status
+    assert (await check_syntax_repair(ruff, project, name, before, after)).status == status
 
 
-async def test_a_syntax_error_of_a_text_that_parses_is_not_ours_to_judge(ruff: Ruff, project: Path) -> None:
-    outcome = await unparsed(ruff, project, "a.py", "x = 1\n", "x = 2\n")
+async def test_a_syntax_error_of_a_text_that_parses_is_skipped(ruff: Ruff, project: Path) -> None:
+    outcome = await check_syntax_repair(ruff, project, "a.py", "x = 1\n", "x = 2\n")
     assert (outcome.status, outcome.reason) == ("skipped", "the text parses without it")
 
 
-async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
-    """The outcome for the first syntax error of a text."""
+async def check_syntax_repair(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
+    """Return the outcome for the first syntax error of a text."""
     document = Document.from_text((project / name).as_uri(), before)
     tree = parse(document)
     assert tree is not None
@@ -156,7 +156,7 @@ async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str
     return await check_change(ResolvedCheck(ruff, finding), change)
 
 
-async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ruff: Ruff, project: Path) -> None:
+async def test_a_finding_with_another_number_in_its_message_is_the_same(ruff: Ruff, project: Path) -> None:
     (project / "ruff.toml").write_text('line-length = 20\n[lint]\nselect = ["E501"]\n')
     before = "total = first + second + third\n#                   ^^^^^^^^^^ E501 Line too long (30 > 20)\n"
     assert (await check(ruff, before, "total = first + second + thi\n", project)).status == "failed"
@@ -209,7 +209,7 @@ STILL_AT_ITS_PLACE = [
 
 
 @pytest.mark.parametrize(("rule", "index", "before", "after", "status"), STILL_AT_ITS_PLACE)
-async def test_a_rule_that_is_reported_at_the_place_is_still_there_whatever_it_names(
+async def test_a_rule_that_is_reported_at_the_same_place_remains(
     ruff: Ruff, project: Path, rule: str, index: int, before: str, after: str, status: str
 ) -> None:
     file = project / "a.py"

@@ -22,8 +22,8 @@ TASK = "return the area"
 ONLY_REVIEW = Verification(parse_check=False, kept=False, lint=False, test=False)
 
 
-class Judge(ScriptedEngine):
-    """A model with one answer, and its probability of YES."""
+class JudgingModel(ScriptedEngine):
+    """A model with one answer and its probability of YES."""
 
     def __init__(self, answer: str, yes: float | None = None) -> None:
         super().__init__([])
@@ -32,13 +32,17 @@ class Judge(ScriptedEngine):
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         self.requests.append(request)
-        top = () if self.yes is None else (("YES", _log(self.yes)), ("NO", _log(1 - self.yes)), (" the", -9.0))
+        top = (
+            ()
+            if self.yes is None
+            else (("YES", _logarithm(self.yes)), ("NO", _logarithm(1 - self.yes)), (" the", -9.0))
+        )
         logprobs = (TokenLogprob(self.answer, top[0][1] if self.answer == "YES" else top[1][1], top),) if top else ()
         yield Chunk(self.answer, logprobs=logprobs)
         yield Chunk("", "eos")
 
 
-def _log(probability: float) -> float:
+def _logarithm(probability: float) -> float:
     from math import log
 
     return log(probability)
@@ -50,13 +54,15 @@ def change(after: str = "def area(r):\n    return 3 * r ** 2\n", name: str = "a.
     return ChangeSet.of(Change.from_documents(before, Document.from_text(before.uri, after), file))
 
 
-async def judge(engine: Judge, *, can_veto: bool = False, changes: ChangeSet | None = None, **options: Any) -> Outcome:
+async def judge(
+    engine: JudgingModel, *, can_veto: bool = False, changes: ChangeSet | None = None, **options: Any
+) -> Outcome:
     check = ReviewCheck(Reviewer(lambda: engine, **options), TASK, can_veto=can_veto)
     return await run_check(check, changes or change())
 
 
-async def test_the_question_is_short_and_its_answers_are_two() -> None:
-    engine = Judge("YES", 0.75)
+async def test_the_question_is_short_and_has_two_answers() -> None:
+    engine = JudgingModel("YES", 0.75)
     outcome = await judge(engine)
     assert (outcome.status, outcome.reason) == ("passed", "YES, probability 0.75")
     [request] = engine.requests
@@ -69,19 +75,19 @@ async def test_the_question_is_short_and_its_answers_are_two() -> None:
 
 
 async def test_a_no_is_recorded_and_fails_only_with_a_veto() -> None:
-    report = await judge(Judge("NO", 0.25))
+    report = await judge(JudgingModel("NO", 0.25))
     assert (report.status, report.reason, report.lines) == ("skipped", "NO, probability 0.75; it has no veto", ())
-    veto = await judge(Judge("NO", 0.25), can_veto=True)
+    veto = await judge(JudgingModel("NO", 0.25), can_veto=True)
     assert (veto.status, veto.reason, veto.lines) == ("failed", "NO, probability 0.75", ("REVIEW: NO",))
 
 
 async def test_a_server_without_probabilities_still_answers() -> None:
-    assert (await judge(Judge("YES"))).reason == "YES"
-    assert (await judge(Judge("maybe"))).reason == "the model answered neither YES nor NO"
+    assert (await judge(JudgingModel("YES"))).reason == "YES"
+    assert (await judge(JudgingModel("maybe"))).reason == "the model answered neither YES nor NO"
 
 
-async def test_a_yes_alone_lets_nothing_pass() -> None:
-    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("YES", 0.9)))
+async def test_a_yes_of_the_model_is_no_pass() -> None:
+    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: JudgingModel("YES", 0.9)))
     settings = replace(ONLY_REVIEW, diff_review="report")
     verdict = await run_checks(change(), create_checks(settings, CheckContext(tools, task=TASK)))
     assert [outcome.status for outcome in verdict.outcomes] == ["passed"]
@@ -96,15 +102,15 @@ async def test_a_yes_alone_lets_nothing_pass() -> None:
     [("off", "NO", True, 0), ("report", "NO", True, 1), ("veto", "NO", False, 1), ("veto", "YES", True, 1)],
 )
 async def test_the_setting_decides(word: str, answer: str, passes: bool, asked: int) -> None:
-    engine = Judge(answer)
+    engine = JudgingModel(answer)
     settings = replace(ONLY_REVIEW, parse_check=True, diff_review=word)
     context = CheckContext(CheckTools(Ruff(), reviewer=Reviewer(lambda: engine)), task=TASK)
     verdict = await run_checks(change(), create_checks(settings, context))
     assert (verdict.passed, len(engine.requests)) == (passes, asked)
 
 
-async def test_nothing_private_is_sent() -> None:
-    engine = Judge("YES")
+async def test_private_code_is_not_sent_for_a_review() -> None:
+    engine = JudgingModel("YES")
     private = await judge(engine, private_reason=lambda uri: "ignored by .gitignore")
     assert private.reason == "a.py is ignored by .gitignore, so it is not sent to the model"
     secret = change("def area(r):\n    key = 'AKIAIOSFODNN7EXAMPLA'\n    return key\n")
@@ -114,7 +120,7 @@ async def test_nothing_private_is_sent() -> None:
     assert engine.requests == []
 
 
-async def test_without_a_task_there_is_no_review() -> None:
-    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: Judge("NO")))
+async def test_without_a_task_the_review_does_not_run() -> None:
+    tools = CheckTools(Ruff(), reviewer=Reviewer(lambda: JudgingModel("NO")))
     settings = replace(ONLY_REVIEW, diff_review="veto")
     assert create_checks(settings, CheckContext(tools)) == []

@@ -1,4 +1,4 @@
-"""Asking ruff about a text: nothing found because nothing was looked at is said, with the reason."""
+"""Tests of ruff as a linter: the reason is given if its settings exclude every finding."""
 
 from pathlib import Path
 
@@ -31,9 +31,7 @@ def make_document(project: Path, text: str, name: str = "a.py") -> Document:
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)
-async def test_settings_with_which_ruff_looks_at_nothing_are_the_reason(
-    project: Path, settings: str, reason: str
-) -> None:
+async def test_settings_that_exclude_all_files_or_rules_are_reported(project: Path, settings: str, reason: str) -> None:
     (project / "ruff.toml").write_text(settings)
     for text in (UNKNOWN, "x = 1\n"):
         with pytest.raises(RuffFailed) as raised:
@@ -43,9 +41,7 @@ async def test_settings_with_which_ruff_looks_at_nothing_are_the_reason(
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)
-async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
-    project: Path, settings: str, reason: str
-) -> None:
+async def test_settings_that_exclude_everything_skip_the_checks(project: Path, settings: str, reason: str) -> None:
     (project / "ruff.toml").write_text(settings)
     document = make_document(project, UNKNOWN)
     change = Change.from_documents(document, make_document(project, "x = tau\n"), project / "a.py", project)
@@ -57,7 +53,9 @@ async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
 
 
 @pytest.mark.parametrize(("settings", "reason"), BAD)
-async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, settings: str, reason: str) -> None:
+async def test_a_syntax_error_is_found_although_the_settings_exclude_everything(
+    project: Path, settings: str, reason: str
+) -> None:
     (project / "ruff.toml").write_text(settings)
     document = make_document(project, "x = (1\n")
     examined = await examine_text(document, parse(document), Ruff(), project / "a.py", project)
@@ -70,7 +68,7 @@ async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, s
     assert reason in examined.skip_reasons[0]
 
 
-async def test_the_rules_are_said_and_findings_that_break_the_program_come_first(project: Path, ruff: Ruff) -> None:
+async def test_rules_are_named_and_errors_of_the_program_come_first(project: Path, ruff: Ruff) -> None:
     document = make_document(project, "import os\nx = pi\n")
     examined = await examine_text(document, parse(document), ruff, project / "a.py", project)
     assert [finding.code for finding in examined.findings] == ["F821", "F401"]
@@ -98,7 +96,7 @@ async def test_settings_that_begin_to_exclude_a_file_are_noticed_after_a_while(p
         await ruff.check(make_document(project, "x = 3\n"), project / "a.py", project)
 
 
-async def test_isolated_it_reads_what_comments_and_settings_silence(project: Path, ruff: Ruff) -> None:
+async def test_an_isolated_run_ignores_comments_and_settings(project: Path, ruff: Ruff) -> None:
     document = make_document(project, "x = pi  # noqa\n")
     assert await ruff.check(document, project / "a.py", project) == ()
     [report] = await ruff.check(document, project / "a.py", project, select="F821", isolated=True)

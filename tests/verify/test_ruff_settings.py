@@ -1,4 +1,4 @@
-"""ruff is never asked where it would wait for a settings file for ever."""
+"""Tests that ruff is never started if it would wait for a settings file for ever."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,9 @@ pytestmark = pytest.mark.process
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_ruff_runs_without_settings_that_block(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
     file_warnings.forget_warnings()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
@@ -24,7 +26,7 @@ async def test_ruff_is_asked_without_settings(tmp_path: Path, kind: str, caplog:
     assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
 
 
-async def test_its_own_settings_below_count(tmp_path: Path) -> None:
+async def test_settings_in_a_folder_below_a_blocked_file_are_used(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()
@@ -41,7 +43,7 @@ async def test_its_own_settings_below_count(tmp_path: Path) -> None:
         ("ruff.toml", 'extend = "more.toml"'),
     ],
 )
-async def test_settings_that_extend_what_never_ends_are_left_out(
+async def test_settings_that_extend_a_pipe_are_ignored(
     tmp_path: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     file_warnings.forget_warnings()

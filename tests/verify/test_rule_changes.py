@@ -117,7 +117,7 @@ async def test_other_languages_have_their_own_signs_for_conditions() -> None:
     assert "replaces `||` by `&&`" in outcome.findings[0].message
 
 
-async def test_the_code_that_the_message_suggests_may_differ_in_everything_but_its_data() -> None:
+async def test_code_that_a_message_suggests_must_keep_its_data() -> None:
     message = "Use `a if a else b` instead of `b if not a else a`"
     outcome = await judge(message, "c = «b if not a else a»\n", "c = a if a else b\n")
     assert outcome.status == "passed", outcome.findings
@@ -125,7 +125,7 @@ async def test_the_code_that_the_message_suggests_may_differ_in_everything_but_i
     assert "drops `d`" in outcome.findings[0].message
 
 
-def test_a_message_suggests_code_and_quotes_what_it_replaces() -> None:
+def test_a_message_has_suggested_and_replaced_code() -> None:
     assert find_suggestions("Replace `x if x < y else y` with `min(y, x)`") == ["min(y, x)"]
     assert find_replaced_code("Replace `x if x < y else y` with `min(y, x)`") == ["x if x < y else y"]
     assert find_suggestions("Prefer `next(...)` over single element slice") == []

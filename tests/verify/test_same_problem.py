@@ -9,7 +9,7 @@ from lsp_harness.verify.same_problem import find_rule_group, join_problems
 TEXT = "import os, sys\nimport re\n\n\ndef f(a=[]):\n    except_ = widht\n    return a == None\n"
 
 
-def finding(marked: str, message: str, source: str, code: str, nth: int = 0) -> Finding:
+def make_finding(marked: str, message: str, source: str, code: str, nth: int = 0) -> Finding:
     start = -1
     for _ in range(nth + 1):
         start = TEXT.index(marked, start + 1)
@@ -18,44 +18,44 @@ def finding(marked: str, message: str, source: str, code: str, nth: int = 0) -> 
 
 SAME = {
     "unused import": [
-        finding("re", "`re` imported but unused", "Ruff", "F401"),
-        finding("import re", "'re' imported but unused", "flake8", "F401"),
-        finding("re", 'Import "re" is not accessed', "Pylance", "reportUnusedImport"),
-        finding("import re", "Unused import re", "pylint", "W0611:unused-import"),
-        finding("re", "Unused import: `re`", "lsp-harness", "F401"),
+        make_finding("re", "`re` imported but unused", "Ruff", "F401"),
+        make_finding("import re", "'re' imported but unused", "flake8", "F401"),
+        make_finding("re", 'Import "re" is not accessed', "Pylance", "reportUnusedImport"),
+        make_finding("import re", "Unused import re", "pylint", "W0611:unused-import"),
+        make_finding("re", "Unused import: `re`", "lsp-harness", "F401"),
     ],
     "unknown name": [
-        finding("widht", "Undefined name `widht`", "Ruff", "F821"),
-        finding("widht", '"widht" is not defined', "Pyright", "reportUndefinedVariable"),
-        finding("except_ = widht", 'Name "widht" is not defined', "mypy", "name-defined"),
-        finding("widht", "Name `widht` used when not defined", "ty", "unresolved-reference"),
+        make_finding("widht", "Undefined name `widht`", "Ruff", "F821"),
+        make_finding("widht", '"widht" is not defined', "Pyright", "reportUndefinedVariable"),
+        make_finding("except_ = widht", 'Name "widht" is not defined', "mypy", "name-defined"),
+        make_finding("widht", "Name `widht` used when not defined", "ty", "unresolved-reference"),
     ],
     "unused variable": [
-        finding("except_", "'except_' is declared but its value is never read.", "ts", "6133"),
-        finding(
+        make_finding("except_", "'except_' is declared but its value is never read.", "ts", "6133"),
+        make_finding(
             "except_", "'except_' is assigned a value but never used.", "eslint", "@typescript-eslint/no-unused-vars"
         ),
-        finding("except_", "This variable except_ is unused.", "biome", "lint/correctness/noUnusedVariables"),
+        make_finding("except_", "This variable except_ is unused.", "biome", "lint/correctness/noUnusedVariables"),
     ],
     "default argument": [
-        finding("[]", "Do not use mutable data structures for argument defaults", "Ruff", "B006"),
-        finding("def f(a=[])", "Dangerous default value [] as argument", "Pylint", "dangerous-default-value"),
-        finding("a=[]", "Dangerous default value [] as argument", "pylint", "W0102"),
+        make_finding("[]", "Do not use mutable data structures for argument defaults", "Ruff", "B006"),
+        make_finding("def f(a=[])", "Dangerous default value [] as argument", "Pylint", "dangerous-default-value"),
+        make_finding("a=[]", "Dangerous default value [] as argument", "pylint", "W0102"),
     ],
     "syntax": [
-        finding("a=[]", "Expected an expression", "Ruff", "invalid-syntax"),
-        finding("(a", "'(' was never closed", "Pylance", ""),
-        finding("def", "E999 SyntaxError", "flake8", "E999"),
+        make_finding("a=[]", "Expected an expression", "Ruff", "invalid-syntax"),
+        make_finding("(a", "'(' was never closed", "Pylance", ""),
+        make_finding("def", "E999 SyntaxError", "flake8", "E999"),
     ],
     "comparison": [
-        finding("None", "Comparison to `None` should be `cond is None`", "Ruff", "E711"),
-        finding("a == None", "Comparison to None", "pylint", "C0121:singleton-comparison"),
+        make_finding("None", "Comparison to `None` should be `cond is None`", "Ruff", "E711"),
+        make_finding("a == None", "Comparison to None", "pylint", "C0121:singleton-comparison"),
     ],
 }
 
 
 @pytest.mark.parametrize("findings", SAME.values(), ids=SAME.keys())
-def test_one_problem_is_one_whatever_tools_say(findings: list[Finding]) -> None:
+def test_findings_about_one_problem_are_joined(findings: list[Finding]) -> None:
     document = Document.from_text("file:///a.py", TEXT, language="python")
     for order in (findings, findings[::-1]):
         [problem] = join_problems(order, document)
@@ -67,24 +67,24 @@ def test_one_problem_is_one_whatever_tools_say(findings: list[Finding]) -> None:
 
 OTHERS = {
     "two imports on one line": [
-        finding("os", "`os` imported but unused", "Ruff", "F401"),
-        finding("import os, sys", "'sys' imported but unused", "flake8", "F401"),
+        make_finding("os", "`os` imported but unused", "Ruff", "F401"),
+        make_finding("import os, sys", "'sys' imported but unused", "flake8", "F401"),
     ],
     "two rules at one place": [
-        finding("widht", "Undefined name `widht`", "Ruff", "F821"),
-        finding("widht", "Local variable `widht` is unused", "Ruff", "F841"),
+        make_finding("widht", "Undefined name `widht`", "Ruff", "F821"),
+        make_finding("widht", "Local variable `widht` is unused", "Ruff", "F841"),
     ],
     "one rule twice": [
-        finding("r", "too short", "speller", "short", 1),
-        finding("r", "too short", "speller", "short", 2),
+        make_finding("r", "too short", "speller", "short", 1),
+        make_finding("r", "too short", "speller", "short", 2),
     ],
     "rules of two tools that mean something else": [
-        finding("a == None", "Comparison to `None`", "Ruff", "E711"),
-        finding("a == None", "Compare with a constant", "pylint", "R0133"),
+        make_finding("a == None", "Comparison to `None`", "Ruff", "E711"),
+        make_finding("a == None", "Compare with a constant", "pylint", "R0133"),
     ],
     "messages without a rule": [
-        finding("a=[]", "this is bad", "one", ""),
-        finding("a=[]", "this is bad style", "two", ""),
+        make_finding("a=[]", "this is bad", "one", ""),
+        make_finding("a=[]", "this is bad style", "two", ""),
     ],
 }
 

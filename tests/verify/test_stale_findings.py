@@ -1,4 +1,4 @@
-"""Findings that no longer hold on the text as it is, and those that do although our own tools are silent."""
+"""Tests of outdated findings, and of findings that may hold although our own tools are silent."""
 
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from lsp_harness.verify.stale_findings import find_removal_objection, find_stale
 pytestmark = pytest.mark.process
 
 
-class Case:
-    """A finding about one place of a name in a text: the `nth`, counted from 0."""
+class FindingCase:
+    """A finding about the `nth` place of a name in a text, counted from 0."""
 
     def __init__(self, file: Path, text: str, about: str, message: str, code: str = "", nth: int = 0) -> None:
         self.file = file
@@ -104,7 +104,7 @@ STALE_FINDINGS = [
 async def test_a_finding_that_no_longer_holds_is_known_and_why(
     ruff: Ruff, project: Path, name: str, text: str, about: str, message: str, code: str, nth: int, said: str
 ) -> None:
-    reason = await Case(project / name, text, about, message, code, nth).outdated(ruff)
+    reason = await FindingCase(project / name, text, about, message, code, nth).outdated(ruff)
     assert said in reason
     assert bool(said) is bool(reason)
 
@@ -157,30 +157,30 @@ THERE = [
 async def test_a_finding_that_may_hold_is_not_refused(
     ruff: Ruff, project: Path, name: str, text: str, about: str, message: str, code: str, nth: int
 ) -> None:
-    assert await Case(project / name, text, about, message, code, nth).outdated(ruff) == ""
+    assert await FindingCase(project / name, text, about, message, code, nth).outdated(ruff) == ""
 
 
-async def test_a_rule_that_the_settings_ignore_for_a_file_may_be_another_tool_s(ruff: Ruff, project: Path) -> None:
+async def test_a_rule_that_is_ignored_for_a_file_may_come_from_another_tool(ruff: Ruff, project: Path) -> None:
     (project / "ruff.toml").write_text('[lint.per-file-ignores]\n"a.py" = ["F821"]\n')
-    case = Case(project / "a.py", "x = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable")
+    case = FindingCase(project / "a.py", "x = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable")
     assert await case.outdated(ruff) == ""
 
 
-async def test_behind_the_end_of_the_text_there_is_nothing(ruff: Ruff, project: Path) -> None:
-    case = Case(project / "a.py", "x = pi\n", "pi", "Undefined name `pi`", "F821")
+async def test_a_finding_behind_the_end_of_the_text_is_outdated(ruff: Ruff, project: Path) -> None:
+    case = FindingCase(project / "a.py", "x = pi\n", "pi", "Undefined name `pi`", "F821")
     case.finding = Finding(400, 402, "Undefined name `pi`", "tool", "F821")
     assert await case.outdated(ruff) == "the text ends before line 2"
 
 
 @pytest.mark.parametrize("broken", ["no-such-setting = 1\n", 'force-exclude = true\nexclude = ["a.py"]\n'])
-async def test_where_ruff_cannot_be_asked_a_finding_may_hold(project: Path, broken: str) -> None:
+async def test_if_ruff_cannot_run_a_finding_may_hold(project: Path, broken: str) -> None:
     (project / "ruff.toml").write_text(broken)
-    case = Case(project / "a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1)
+    case = FindingCase(project / "a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1)
     assert await case.outdated(Ruff()) == ""
 
 
 async def test_without_ruff_a_finding_may_hold(no_ruff: Ruff, project: Path) -> None:
-    case = Case(project / "a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1)
+    case = FindingCase(project / "a.py", "pi = 3\nx = pi\n", "pi", "Undefined name `pi`", "F821", 1)
     assert await case.outdated(no_ruff) == ""
 
 
@@ -189,16 +189,17 @@ UNUSED = "Local variable `total` is assigned to but never used"
 
 async def test_a_binding_that_an_unknown_name_may_mean_is_not_removed(ruff: Ruff, project: Path) -> None:
     text = "def f(values):\n    total = sum(values)\n    return totl\n"
-    case = Case(project / "a.py", text, "total", UNUSED, "F841")
+    case = FindingCase(project / "a.py", text, "total", UNUSED, "F841")
     assert await case.premature(ruff) == "`totl` on line 3 is not defined and may mean `total`; fix that first"
-    case = Case(project / "a.py", text.replace("totl", "width"), "total", UNUSED, "F841")
+    case = FindingCase(project / "a.py", text.replace("totl", "width"), "total", UNUSED, "F841")
     assert await case.premature(ruff) == ""
 
 
 async def test_only_a_removal_can_be_premature(ruff: Ruff, no_ruff: Ruff, project: Path) -> None:
     text = "def f(values):\n    total = sum(values)\n    return totl\n"
-    assert await Case(project / "a.py", text, "totl", "Undefined name `totl`", "F821").premature(ruff) == ""
-    assert await Case(project / "a.py", text, "total", UNUSED, "F841").premature(no_ruff) == ""
+    assert await FindingCase(project / "a.py", text, "totl", "Undefined name `totl`", "F821").premature(ruff) == ""
+    assert await FindingCase(project / "a.py", text, "total", UNUSED, "F841").premature(no_ruff) == ""
     assert (
-        await Case(project / "a.js", "let total = 1;\nf(totl);\n", "total", "'total' is unused").premature(ruff) == ""
+        await FindingCase(project / "a.js", "let total = 1;\nf(totl);\n", "total", "'total' is unused").premature(ruff)
+        == ""
     )

@@ -29,7 +29,7 @@ async def context(tmp_path: Path) -> AsyncGenerator[CheckContext]:
     await suites.aclose()
 
 
-def proposal(folder: Path, text: str) -> ChangeSet:
+def make_proposal(folder: Path, text: str) -> ChangeSet:
     file = folder / "numbers_module.py"
     before = Document.from_text(file.as_uri(), SOURCE)
     return ChangeSet.of(Change.from_documents(before, Document.from_text(file.as_uri(), text), file, folder))
@@ -39,18 +39,18 @@ async def test_an_edit_that_breaks_a_test_fails_with_the_line_of_the_test(
     tmp_path: Path, context: CheckContext
 ) -> None:
     checks = create_checks(Verification(), context)
-    verdict = await run_checks(proposal(tmp_path, SOURCE.replace("2 *", "3 *")), checks)
+    verdict = await run_checks(make_proposal(tmp_path, SOURCE.replace("2 *", "3 *")), checks)
     assert verdict.outcomes[-1].lines == (
         "TEST FAIL: test_double — AssertionError: expected 6, got 9, where 9 = double(3)",
     )
     assert verdict.short_marks.endswith("tests ✗")
-    passed = await run_checks(proposal(tmp_path, SOURCE.replace("2 * x", "x + x")), checks)
+    passed = await run_checks(make_proposal(tmp_path, SOURCE.replace("2 * x", "x + x")), checks)
     assert passed.short_marks.endswith("tests ✓")
     # nothing was written
     assert (tmp_path / "numbers_module.py").read_text() == SOURCE
 
 
-async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_check(context: CheckContext) -> None:
+async def test_the_check_needs_its_setting_and_a_runner(context: CheckContext) -> None:
     assert "tests" not in [check.name for check in create_checks(Verification(test=False), context)]
     assert "tests" not in [check.name for check in create_checks(Verification(), CheckContext(CheckTools(Ruff())))]
 
@@ -58,6 +58,6 @@ async def test_the_setting_turns_it_off_and_without_runner_there_is_no_such_chec
 async def test_a_repair_of_tests_that_do_not_run_fails(tmp_path: Path) -> None:
     (tmp_path / "numbers_module.py").write_text(SOURCE)
     suites = create_suites("test_numbers.py", objection="the mode plan runs nothing")
-    changes = proposal(tmp_path, SOURCE.replace("2 *", "3 *"))
+    changes = make_proposal(tmp_path, SOURCE.replace("2 *", "3 *"))
     plain, repair = SuiteCheck(suites), SuiteCheck(suites, frozenset({"test_numbers.py::test_double"}))
     assert [(await check.judge(changes)).status for check in (plain, repair)] == ["skipped", "failed"]

@@ -1,4 +1,4 @@
-"""The syntax gate: new errors are reported, old ones are nobody's."""
+"""Tests of the syntax check: new errors fail, and old errors do not."""
 
 import threading
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.verify.single_change import check_change
 
 
 async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
-    """Status and feedback lines of the gate."""
+    """Return the status and the feedback lines of the check."""
     old = Document.from_text(f"file:///{path}", before)
     change = Change.from_edits(old, line_edits(old.data, after.encode()), Path(f"/{path}"))
     outcome = await check_change(SyntaxCheck(), change)
@@ -48,16 +48,16 @@ async def test_a_new_error_is_reported_with_its_line() -> None:
         ("a.py", "x = 1\n", "x = 2\n"),
     ],
 )
-async def test_a_file_that_had_an_error_before_is_not_blamed_for_it(path: str, before: str, after: str) -> None:
+async def test_an_old_error_of_a_file_is_not_blamed_on_an_edit(path: str, before: str, after: str) -> None:
     assert await check(path, before, after) == ("passed", [])
 
 
-async def test_a_second_error_in_a_broken_file_is_blamed() -> None:
+async def test_a_second_error_in_a_broken_file_fails() -> None:
     status, lines = await check("a.py", "x = = 1\ny = 3\n", "x = = 1\ny = = 3\n")
     assert (status, lines) == ("failed", ["SYNTAX ERROR at line 2: unexpected `=`"])
 
 
-async def test_mending_an_error_passes() -> None:
+async def test_repairing_an_error_passes() -> None:
     assert await check("a.js", "foo(1;\n", "foo(1);\n") == ("passed", [])
 
 
@@ -116,7 +116,7 @@ async def test_checks_parse_long_texts_beside_the_event_loop(
     assert (threading.get_ident() not in threads) == beside
 
 
-async def test_an_examined_text_says_why_there_is_no_tree() -> None:
+async def test_an_examination_says_why_there_is_no_tree() -> None:
     ruff = Ruff()
     deep, unknown = Document.from_text("file:///a.py", DEEP), Document.from_text("file:///a.unknown", "x")
     [reason] = (await examine_text(deep, None, ruff, Path("/a.py"), None)).skip_reasons

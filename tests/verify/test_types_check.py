@@ -1,4 +1,4 @@
-"""The check by the type checker: what it fails, what it does not say, and what the setting decides."""
+"""Tests of the check by the type checker: its results, its reasons, and its setting."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ __all__ = ["make"]
 SETTINGS = Verification(parse_check=False, kept=False, lint=False, test=False, type_check="on")
 
 
-async def allow(argv: object, confinement: object) -> str:
+async def allow_run(argv: object, confinement: object) -> str:
     return ""
 
 
@@ -51,7 +51,7 @@ async def check(desk: Desk, changes: ChangeSet, settings: Verification = SETTING
     return outcome
 
 
-async def test_only_what_is_new_fails(make: Make) -> None:
+async def test_only_a_new_error_fails(make: Make) -> None:
     desk = make()
     same = await check(desk, propose(desk, a=("wrong1\n", "x = 1\nwrong1\n")))
     assert same.status == "passed"
@@ -59,7 +59,7 @@ async def test_only_what_is_new_fails(make: Make) -> None:
     assert (new.status, new.lines) == ("failed", ("TYPE ERROR at line 2: Name `wrong2` is not defined",))
 
 
-async def test_all_texts_of_a_proposal_are_sent_and_taken_back(make: Make) -> None:
+async def test_all_texts_of_a_proposal_are_sent_and_later_restored(make: Make) -> None:
     desk = make()
     outcome = await check(desk, propose(desk, a=("1\n", "2\n"), b=("3\n", "3\nwrong\n")))
     assert (outcome.status, outcome.findings) == ("failed", ())
@@ -75,7 +75,7 @@ async def test_all_texts_of_a_proposal_are_sent_and_taken_back(make: Make) -> No
     assert not (desk.root / "a.py").exists()
 
 
-async def test_a_package_that_is_missing_already_says_nothing(make: Make) -> None:
+async def test_an_import_that_was_missing_before_is_ignored(make: Make) -> None:
     desk = make()
     outcome = await check(desk, propose(desk, a=("absent1\n", "absent1\nabsent2\n")))
     assert outcome.status == "passed"
@@ -97,7 +97,7 @@ async def test_a_checker_that_does_not_answer_is_skipped(
     )
 
 
-async def test_why_nothing_is_checked(make: Make) -> None:
+async def test_the_reason_why_types_were_not_checked_is_given(make: Make) -> None:
     desk = make()
     changes = propose(desk, a=("1\n", "wrong\n"))
     assert (await check(desk, changes, objection="ty may not run: no")).reason == "ty may not run: no"

@@ -16,7 +16,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 FINDING = Finding(0, 1, "bad", "tool", "X1")
 
 
-def verdict(*statuses: Status) -> Verdict:
+def make_verdict(*statuses: Status) -> Verdict:
     found = {"failed": (FINDING,)}
     return Verdict("hash", tuple(Outcome(str(n), status, found.get(status, ())) for n, status in enumerate(statuses)))
 
@@ -35,16 +35,16 @@ def verdict(*statuses: Status) -> Verdict:
         (("skipped", "failed", "passed"), False, 1),
     ],
 )
-def test_a_verdict_is_passed_if_something_ran_and_nothing_failed(
+def test_a_verdict_is_passed_if_a_check_ran_and_none_failed(
     statuses: tuple[Status, ...], passed: bool, rank: int
 ) -> None:
-    found = verdict(*statuses)
+    found = make_verdict(*statuses)
     assert (found.passed, found.rank) == (passed, rank)
     assert found.findings == (FINDING,) * statuses.count("failed")
 
 
-class Says(DocumentCheck):
-    """A check whose answer is known, and which counts how often it is asked."""
+class FixedCheck(DocumentCheck):
+    """A check with a known answer, which counts its runs."""
 
     title = ""
 
@@ -62,8 +62,8 @@ CHANGE = Change.from_documents(Document.from_text("file:///a", "a"), Document.fr
 
 
 @pytest.mark.parametrize(("second", "asked"), [("failed", [1, 1, 0]), ("skipped", [1, 1, 1])])
-async def test_the_first_failure_ends_it(second: Status, asked: list[int]) -> None:
-    checks = [Says("a", "skipped"), Says("b", second), Says("c", "passed")]
+async def test_the_first_failure_ends_the_checks(second: Status, asked: list[int]) -> None:
+    checks = [FixedCheck("a", "skipped"), FixedCheck("b", second), FixedCheck("c", "passed")]
     found = await run_checks(ChangeSet.of(CHANGE), checks)
     assert [check.asked for check in checks] == asked
     assert [outcome.check for outcome in found.outcomes] == ["a", "b", "c"][: sum(asked)]

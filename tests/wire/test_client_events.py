@@ -44,11 +44,11 @@ VALUES: dict[Any, st.SearchStrategy[Any]] = {
 OBJECTS = st.dictionaries(TEXTS.map(lambda key: f"key {key}"), JSON_VALUES, max_size=3)
 
 
-def frame_type(type: str) -> str:
+def read_frame_type(type: str) -> str:
     return FRAMES[type]({}, Event("", None, "", "", None, None, None, type))["type"]
 
 
-def events(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
+def draw_event(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
     hints = get_type_hints(cls)
     return st.builds(cls, **{field.name: VALUES.get(hints[field.name], OBJECTS) for field in fields(cls)})
 
@@ -56,11 +56,11 @@ def events(cls: type[ClientEvent]) -> st.SearchStrategy[ClientEvent]:
 @pytest.mark.parametrize("cls", EVENT_CLASSES.values(), ids=lambda cls: cls.__name__)
 @given(data=st.data())
 def test_an_event_survives_the_wire(cls: type[ClientEvent], data: st.DataObject):
-    event = data.draw(events(cls))
+    event = data.draw(draw_event(cls))
     assert parse_event(decode_line(encode_line(to_wire(event)))) == event
 
 
-def test_each_class_has_a_frame_and_is_public():
+def test_each_class_of_events_has_a_frame_and_is_public():
     classes = {cls for cls in vars(client_events).values() if isinstance(cls, type) and issubclass(cls, ClientEvent)}
     assert set(EVENT_CLASSES.values()) == classes - {ClientEvent, UnknownEvent}
     assert {cls.__name__ for cls in classes} == set(client_events.__all__)
@@ -80,7 +80,7 @@ def test_parsing_never_fails(frame: Any):
         JSON_VALUES,
     ),
 )
-def test_values_of_another_type_are_not_believed(name: str, values: dict[str, Any]):
+def test_values_of_another_type_are_replaced(name: str, values: dict[str, Any]):
     event = parse_event({**values, "type": name})
     hints = get_type_hints(type(event))
     for field in fields(event):
@@ -89,7 +89,7 @@ def test_values_of_another_type_are_not_believed(name: str, values: dict[str, An
             assert type(value) is hints[field.name]
 
 
-def test_an_unknown_type_keeps_its_frame():
+def test_an_unknown_type_of_event_keeps_its_frame():
     event = parse_event({"type": "from_2030", "session_id": "s", "seq": 3, "value": [1]})
     assert event == UnknownEvent(
         raw={"type": "from_2030", "session_id": "s", "seq": 3, "value": [1]}, session_id="s", seq=3
@@ -134,7 +134,7 @@ def test_names_of_older_programs_are_read(frame: dict[str, Any], event: ClientEv
     assert parse_event(frame) == event
 
 
-@pytest.mark.parametrize("type", [type for type in FRAMES if frame_type(type) in EVENT_CLASSES])
+@pytest.mark.parametrize("type", [type for type in FRAMES if read_frame_type(type) in EVENT_CLASSES])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_events_of_a_session_are_understood(type: str, data: st.DataObject):

@@ -13,7 +13,7 @@ from lsp_harness.wire.event import Event
 @pytest.mark.parametrize("type", [type for type in EVENT_CLASSES if type in FRAMES])
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_every_frame_is_json_with_the_place_of_its_event(type: str, data: st.DataObject) -> None:
+def test_every_frame_is_json_with_the_number_of_its_event(type: str, data: st.DataObject) -> None:
     _, fields = encode_event(data.draw(st.builds(EVENT_CLASSES[type])))
     frame = encode_frame(Event("e1", 7, "now", "s1", 3, None, None, type, fields), "r1")
     assert frame is not None
@@ -28,7 +28,7 @@ def test_an_event_of_another_version_has_a_frame_too(type: str) -> None:
     assert "id" not in frame
 
 
-def test_a_frame_says_what_its_event_says() -> None:
+def test_a_frame_has_the_fields_of_its_event() -> None:
     usage = {"input_tokens": 5, "output_tokens": 2, "cached_tokens": 3}
     cost = encode_frame(Event("e", 1, "", "s", 0, None, None, "model.completed", {"model": "m", "usage": usage}))
     assert cost is not None

@@ -63,7 +63,7 @@ CASES: list[tuple[VerdictKind, tuple[Outcome, ...], str]] = [
 ]
 
 
-def frame_of(verdict: Verdict, candidate: int | None = 3, **changed: object) -> dict[str, object]:
+def make_frame(verdict: Verdict, candidate: int | None = 3, **changed: object) -> dict[str, object]:
     type, data = encode_event(ChecksCompleted.from_verdict(verdict, candidate))
     frame = encode_frame(Event("e", 1, "now", "s", 0, None, None, type, {**data, **changed}))
     assert frame
@@ -71,16 +71,16 @@ def frame_of(verdict: Verdict, candidate: int | None = 3, **changed: object) -> 
 
 
 @pytest.mark.parametrize(("standing", "outcomes", "words"), CASES)
-def test_a_verdict_says_only_what_was_looked_at(
+def test_a_verdict_describes_only_what_was_checked(
     standing: VerdictKind, outcomes: tuple[Outcome, ...], words: str
 ) -> None:
     verdict = Verdict("h", outcomes)
     assert (verdict.kind, verdict.words, verdict.is_verified) == (standing, words, standing == "verified")
     # the events, and what programs read from a log, say the same
     assert find_standing(ChecksCompleted.from_verdict(verdict).outcomes) == standing
-    frame = frame_of(verdict)
+    frame = make_frame(verdict)
     assert (frame["standing"], frame["words"]) == (standing, words)
-    old = frame_of(verdict, standing="", words="")
+    old = make_frame(verdict, standing="", words="")
     assert (old["standing"], old["words"]) == (standing, words)
 
 
@@ -111,12 +111,12 @@ def test_the_names_of_the_words_are_those_of_checks() -> None:
         ((PARSED, BROKEN), ""),
     ],
 )
-def test_the_line_in_a_terminal(outcomes: tuple[Outcome, ...], line: str) -> None:
-    assert describe_stage(frame_of(Verdict("h", outcomes))) == line
+def test_the_terminal_shows_the_verdict_in_one_line(outcomes: tuple[Outcome, ...], line: str) -> None:
+    assert describe_stage(make_frame(Verdict("h", outcomes))) == line
 
 
 def test_the_sdk_reads_the_words_and_the_reasons() -> None:
-    event = parse_event(frame_of(Verdict("h", (PARSED, LINTED, NO_TEST))))
+    event = parse_event(make_frame(Verdict("h", (PARSED, LINTED, NO_TEST))))
     assert (event.passed, event.standing, event.words) == (True, "form", FORM_ONLY)  # pyright: ignore[reportAttributeAccessIssue]
     assert "tests – (no test depends on calc.py)" in event.checks  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -139,11 +139,11 @@ def test_a_skipped_check_has_not_passed(outcome: Outcome, passed: bool | None) -
         ((PARSED, BROKEN), "verification failed ✗ tests"),
     ],
 )
-def test_the_title_of_a_lens(outcomes: tuple[Outcome, ...], title: str) -> None:
+def test_a_lens_shows_the_verdict_in_its_title(outcomes: tuple[Outcome, ...], title: str) -> None:
     assert describe_verdict(PublishedFindings(1, outcomes, is_complete=True)) == title
 
 
-def test_the_document_of_a_verdict_says_why_and_how_much() -> None:
+def test_the_document_of_a_verdict_has_reasons_and_extent() -> None:
     log = SessionLog(is_saved=False)
     turn = log.turn()
     turn.append(ChecksCompleted.from_verdict(Verdict("h", (PARSED, LINTED, NO_TEST))))
@@ -155,7 +155,7 @@ def test_the_document_of_a_verdict_says_why_and_how_much() -> None:
     assert "| tests | – skipped, still wrong: 65 tests; 232 failed before and still fail |" in page
 
 
-def test_the_table_of_candidates_does_not_say_passes_of_the_form_alone() -> None:
+def test_a_candidate_with_only_checked_form_is_not_called_passed() -> None:
     log, table = SessionLog(is_saved=False), VerdictTable()
     log.listeners.append(table)
     turn = log.turn()
@@ -169,7 +169,7 @@ def test_the_table_of_candidates_does_not_say_passes_of_the_form_alone() -> None
     ]
 
 
-def test_the_title_of_a_quick_fix_and_of_its_confirmation() -> None:
+def test_a_quick_fix_and_its_confirmation_show_the_verdict_in_their_titles() -> None:
     document = Document.from_text("file:///calc.py", "a\n")
     changes = ChangeSet.of(Change.from_documents(document, document.__class__.from_text(document.uri, "b\n"), None))  # pyright: ignore[reportArgumentType]
     offer = FixOffer("Fix `a`", "model", Finding(0, 1, "bad"))
@@ -189,7 +189,7 @@ def test_the_title_of_a_quick_fix_and_of_its_confirmation() -> None:
         ((PARSED, BROKEN), "failed", "failed: tests (1 of 12 tests fail)"),
     ],
 )
-def test_the_first_word_for_agents(outcomes: tuple[Outcome, ...], first: str, line: str) -> None:
+def test_an_agent_gets_the_verdict_as_the_first_word(outcomes: tuple[Outcome, ...], first: str, line: str) -> None:
     answer = verdict_tools._answer(TextVerdict("calc.py", Verdict("h", outcomes), (), "S/1"))
     lines = answer.content[0].text.splitlines()  # pyright: ignore[reportAttributeAccessIssue]
     assert lines[0] == f"{first}: calc.py h"

@@ -7,13 +7,13 @@ from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 TEXT = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 
 
-def names(parsed: DocumentSyntax, document: Document, *, is_current: bool = True) -> list[tuple[str, int]]:
+def list_declarations(parsed: DocumentSyntax, document: Document, *, is_current: bool = True) -> list[tuple[str, int]]:
     return [
         (declaration.name, declaration.line) for declaration in parsed.declarations(document, is_current=is_current)
     ]
 
 
-def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
+def apply_and_follow(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
     after = before.apply_edit(edit, before.version + 1)
     parsed.follow(before, edit, after)
     return after
@@ -21,29 +21,29 @@ def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
 
 def test_declarations_follow_the_edits():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
-    assert names(parsed, document) == [("one", 0), ("two", 4)]
-    later = edited(parsed, document, Edit(0, 0, b"import os\n\n"))
-    assert names(parsed, later) == [("one", 2), ("two", 6)]
-    last = edited(parsed, later, Edit(len(later.data), len(later.data), b"\nclass Three: ...\n"))
-    assert names(parsed, last) == [("one", 2), ("two", 6), ("Three", 9)]
+    assert list_declarations(parsed, document) == [("one", 0), ("two", 4)]
+    later = apply_and_follow(parsed, document, Edit(0, 0, b"import os\n\n"))
+    assert list_declarations(parsed, later) == [("one", 2), ("two", 6)]
+    last = apply_and_follow(parsed, later, Edit(len(later.data), len(later.data), b"\nclass Three: ...\n"))
+    assert list_declarations(parsed, last) == [("one", 2), ("two", 6), ("Three", 9)]
 
 
-def test_an_older_text_is_answered_for_and_changes_nothing():
+def test_an_older_text_is_answered_without_a_change_of_the_state():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
-    names(parsed, document)
-    later = edited(parsed, document, Edit(4, 7, b"first"))
-    assert names(parsed, document, is_current=False) == [("one", 0), ("two", 4)]
-    assert names(parsed, later) == [("first", 0), ("two", 4)]
+    list_declarations(parsed, document)
+    later = apply_and_follow(parsed, document, Edit(4, 7, b"first"))
+    assert list_declarations(parsed, document, is_current=False) == [("one", 0), ("two", 4)]
+    assert list_declarations(parsed, later) == [("first", 0), ("two", 4)]
 
 
-def test_a_tree_that_nobody_asked_for_is_not_kept_up_to_date():
+def test_a_tree_without_a_reader_is_not_updated():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.py", TEXT)
-    later = edited(parsed, document, Edit(4, 7, b"first"))
-    assert names(parsed, later) == [("first", 0), ("two", 4)]
+    later = apply_and_follow(parsed, document, Edit(4, 7, b"first"))
+    assert list_declarations(parsed, later) == [("first", 0), ("two", 4)]
 
 
-def test_a_text_in_no_language_we_know():
+def test_a_text_in_an_unknown_language_has_no_declarations():
     parsed, document = DocumentSyntax(SyntaxService()), Document.from_text("file:///a.odd", TEXT)
     assert parsed.tree(document, is_current=True) is None
-    assert names(parsed, document) == []
-    assert names(parsed, edited(parsed, document, Edit(0, 0, b"x"))) == []
+    assert list_declarations(parsed, document) == []
+    assert list_declarations(parsed, apply_and_follow(parsed, document, Edit(0, 0, b"x"))) == []

@@ -1,4 +1,4 @@
-"""Reports of the state of a folder: each change once, with its kind, whoever saw it."""
+"""Tests of the reports about a folder: each change is reported once, with its kind."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,8 +11,8 @@ from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.folder_state import FolderState
 
 
-class Watch:
-    """The state of one folder, and what it reported since the last look."""
+class WatchedState:
+    """The state of one folder, and its reports since the last look."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -33,11 +33,11 @@ class Watch:
 
 
 @pytest.fixture
-def watch(tmp_path: Path) -> Watch:
+def watch(tmp_path: Path) -> WatchedState:
     for name in ("a.py", "b.py", "data/one.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("1")
-    return Watch(tmp_path)
+    return WatchedState(tmp_path)
 
 
 def rename_folder(root: Path) -> None:
@@ -82,8 +82,8 @@ def write_caches(root: Path) -> None:
         (write_caches, []),
     ],
 )
-async def test_a_look_says_what_happened_to_each_file(
-    watch: Watch, act: Callable[[Path], object], expected: list[tuple[str, str]]
+async def test_a_look_lists_the_change_of_each_file(
+    watch: WatchedState, act: Callable[[Path], object], expected: list[tuple[str, str]]
 ) -> None:
     assert await watch.look() == []
     act(watch.root)
@@ -91,7 +91,7 @@ async def test_a_look_says_what_happened_to_each_file(
     assert await watch.look() == []
 
 
-async def test_a_branch_is_a_change(watch: Watch) -> None:
+async def test_a_branch_is_a_change(watch: WatchedState) -> None:
     (watch.root / ".git").mkdir()
     (watch.root / ".git/HEAD").write_text("ref: refs/heads/main\n")
     await watch.look()
@@ -99,7 +99,7 @@ async def test_a_branch_is_a_change(watch: Watch) -> None:
     assert await watch.look() == [(".git/HEAD", "changed")]
 
 
-async def test_two_watchers_count_once_and_the_disk_decides_about_the_kind(watch: Watch) -> None:
+async def test_two_reports_of_one_change_count_once_with_the_kind_on_disk(watch: WatchedState) -> None:
     await watch.look()
     (watch.root / "new.py").write_text("1")
     for kind in ("changed", "created"):
@@ -111,21 +111,21 @@ async def test_two_watchers_count_once_and_the_disk_decides_about_the_kind(watch
     assert watch.take() == []
 
 
-async def test_before_the_first_look_the_report_is_believed(watch: Watch) -> None:
+async def test_before_the_first_look_reports_are_used_unchecked(watch: WatchedState) -> None:
     watch.state.record([(watch.root / "a.py", "created"), (watch.root / "gone.py", "deleted")])
     assert watch.take() == [("a.py", "created"), ("gone.py", "deleted")]
     (watch.root / "a.py").unlink()
     assert await watch.look() == [("a.py", "deleted")]
 
 
-async def test_a_report_about_a_folder_is_about_its_files(watch: Watch) -> None:
+async def test_a_report_about_a_folder_becomes_reports_about_its_files(watch: WatchedState) -> None:
     await watch.look()
     rename_folder(watch.root)
     watch.state.record([(watch.root / "data", "deleted"), (watch.root / "input", "created")])
     assert await watch.look() == [("data/one.json", "deleted"), ("input/one.json", "created")]
 
 
-async def test_changes_of_the_file_itself_are_told_apart(watch: Watch) -> None:
+async def test_changes_of_the_file_itself_are_left_out(watch: WatchedState) -> None:
     await watch.look()
     before = watch.state.changes_without(watch.root / "a.py")
     (watch.root / "a.py").write_text("2")
@@ -137,7 +137,7 @@ async def test_changes_of_the_file_itself_are_told_apart(watch: Watch) -> None:
 
 
 async def test_a_folder_with_too_many_files_may_always_be_another_one(
-    watch: Watch, monkeypatch: pytest.MonkeyPatch
+    watch: WatchedState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder_stamps, "MAX_ENTRIES", 1)
     monkeypatch.setattr("lsp_harness.workspace.folder_state.FEW_ENTRIES", 1)
@@ -148,7 +148,9 @@ async def test_a_folder_with_too_many_files_may_always_be_another_one(
     assert watch.state.changes_without(None) > before
 
 
-async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_path_factory: pytest.TempPathFactory):
+async def test_a_change_of_the_settings_file_of_the_user_is_reported(
+    watch: WatchedState, tmp_path_factory: pytest.TempPathFactory
+):
     file = tmp_path_factory.mktemp("home") / "config.toml"
     heard: list[ChangedFile] = []
     watch.state.listeners = [heard.extend]
@@ -159,7 +161,7 @@ async def test_another_settings_file_of_the_user_is_a_change(watch: Watch, tmp_p
     assert [change.path for change in heard] == [file]
 
 
-async def test_a_new_named_pipe_is_not_opened(watch: Watch) -> None:
+async def test_a_new_named_pipe_is_not_opened(watch: WatchedState) -> None:
     await watch.look()
     # only a file that was made just now is read
     os.mkfifo(watch.root / "pyproject.toml")

@@ -1,4 +1,4 @@
-"""The open documents: what is known, and that versions only go up."""
+"""Tests of open documents, whose versions only increase."""
 
 import pytest
 
@@ -10,14 +10,14 @@ from lsp_harness.workspace.open_documents import OpenDocuments
 URI = "file:///a.py"
 
 
-def opened(text: str = "x = 1\n", version: int = 3) -> OpenDocuments:
+def open_document(text: str = "x = 1\n", version: int = 3) -> OpenDocuments:
     documents = OpenDocuments()
     documents.open(Document.from_text(URI, text, version=version))
     return documents
 
 
 def test_a_change_gives_the_text_before_and_after() -> None:
-    documents = opened()
+    documents = open_document()
     before = documents.get(URI).edit(Edit(4, 5, b"22"), 4)
     assert before == Document.from_text(URI, "x = 1\n", version=3)
     assert documents.get(URI).text == Document.from_text(URI, "x = 22\n", version=4)
@@ -33,8 +33,8 @@ def test_a_change_gives_the_text_before_and_after() -> None:
         ([-7, 10], [4, 10]),
     ],
 )
-def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], numbers: list[int]) -> None:
-    documents, result = opened(version=3), list[int]()
+def test_versions_increase_whatever_the_client_sends(versions: list[int | None], numbers: list[int]) -> None:
+    documents, result = open_document(version=3), list[int]()
     for version in versions:
         number = documents.get(URI).next_version(version)
         for new in (b"y", b"z"):
@@ -45,16 +45,16 @@ def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], n
     assert documents.get(URI).text.text == "z = 1\n"
 
 
-def test_a_version_of_an_earlier_text_is_not_said_of_another() -> None:
-    documents = opened(version=3)
+def test_the_client_version_of_an_earlier_text_is_unknown() -> None:
+    documents = open_document(version=3)
     before = documents.get(URI).text
     assert documents.get(URI).client_version(before) == 3
     documents.get(URI).edit(Edit(0, 1, b"y"), documents.get(URI).next_version(2))
     assert documents.get(URI).client_version(before) is None
 
 
-def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
-    documents = opened()
+def test_an_unknown_text_is_not_returned() -> None:
+    documents = open_document()
     assert documents.lose(URI, "it was lost")
     assert not documents.lose(URI, "again")
     assert URI not in documents
@@ -68,27 +68,27 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
 
 
 def test_several_changes_may_make_one_version() -> None:
-    documents = opened()
+    documents = open_document()
     documents.get(URI).edit(Edit(0, 1, b"y"), 4)
     documents.get(URI).edit(Edit(4, 5, b"2"), 4)
     assert documents.get(URI).text == Document.from_text(URI, "y = 2\n", version=4)
 
 
 def test_a_document_that_was_taken_before_a_change_does_not_change() -> None:
-    documents = opened()
+    documents = open_document()
     taken = documents.get(URI).text
     documents.get(URI).edit(Edit(0, 1, b"y\n"), 4)
     assert (taken.text, list(taken.line_starts)) == ("x = 1\n", [0, 6])
 
 
-def test_opening_again_starts_anew() -> None:
-    documents = opened()
+def test_opening_a_document_again_replaces_its_text() -> None:
+    documents = open_document()
     documents.open(Document.from_text(URI, "new", version=1))
     assert documents.get(URI).text == Document.from_text(URI, "new", version=1)
 
 
 def test_a_closed_document_is_not_known_any_more() -> None:
-    documents = opened()
+    documents = open_document()
     assert [d.uri for d in documents] == [URI]
     assert URI in documents
     assert not documents.is_closed(URI)

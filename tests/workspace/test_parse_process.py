@@ -1,4 +1,4 @@
-"""The process in which texts are tried first."""
+"""Tests of the process that parses texts first."""
 
 import asyncio
 import io
@@ -30,7 +30,7 @@ while line := sys.stdin.buffer.readline():
 
 
 class Processes:
-    """The processes that a script has noted."""
+    """The processes whose numbers a script has written."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "pids"
@@ -41,7 +41,7 @@ class Processes:
         return [int(line) for line in self.file.read_text().split()] if self.file.exists() else []
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -54,13 +54,13 @@ def processes(tmp_path: Path) -> Processes:
     return Processes(tmp_path)
 
 
-async def test_one_process_answers_for_several_texts(processes: Processes):
+async def test_one_process_parses_several_texts(processes: Processes):
     trials = Trials(*processes.command)
     results = [trials.refusal_reason("python", text) for text in (b"one", b"", b"two" * 10_000)]
     assert await asyncio.gather(*results) == ["one", "", "two" * 10_000]
     [pid] = processes.pids
     await trials.aclose()
-    assert not alive(pid)
+    assert not is_alive(pid)
 
 
 @pytest.mark.parametrize("text", [b"crash", b"odd"])
@@ -69,15 +69,15 @@ async def test_a_process_that_fails_is_replaced(processes: Processes, text: byte
     assert await trials.refusal_reason("python", text) == CRASH_REASON
     assert await trials.refusal_reason("python", b"next") == "next"
     first, second = processes.pids
-    assert not alive(first)
+    assert not is_alive(first)
     await trials.aclose()
-    assert not alive(second)
+    assert not is_alive(second)
 
 
 async def test_a_process_that_never_answers_is_killed_and_replaced(processes: Processes):
     trials = Trials(*processes.command, timeout_s=0.5)
     assert await trials.refusal_reason("python", b"never") == CRASH_REASON
-    assert not any(map(alive, processes.pids))
+    assert not any(map(is_alive, processes.pids))
     await trials.aclose()
 
 
@@ -91,7 +91,7 @@ async def test_a_request_that_is_cancelled_leaves_no_answer_for_the_next(process
         await task
     assert await trials.refusal_reason("python", b"next") == "next"
     await trials.aclose()
-    assert not any(map(alive, processes.pids))
+    assert not any(map(is_alive, processes.pids))
 
 
 async def test_a_process_that_cannot_be_started_fails_no_request(tmp_path: Path):

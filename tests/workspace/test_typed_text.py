@@ -25,7 +25,7 @@ from tests.support import markup
         ("a\nf<|>\n", "f<|>\n", None),
     ],
 )
-def test_since(before: str, after: str, found: TypedText | None) -> None:
+def test_the_typed_text_between_two_versions_is_found(before: str, after: str, found: TypedText | None) -> None:
     old, new = markup.parse(before), markup.parse(after)
     assert find_typed_text(old.document, old.cursor, new.document, new.cursor) == found
 
@@ -33,5 +33,5 @@ def test_since(before: str, after: str, found: TypedText | None) -> None:
 @pytest.mark.parametrize(
     ("typed", "behind"), [("", ""), ("f(x", ")"), ("f(x)", ""), ("{[(", ")]}"), ('"a"', ""), ('"(', ')"'), ("a)", "")]
 )
-def test_closers(typed: str, behind: str) -> None:
+def test_the_closing_signs_of_typed_text_are_found(typed: str, behind: str) -> None:
     assert find_closers(typed) == behind

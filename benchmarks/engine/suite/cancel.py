@@ -54,7 +54,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "cancel",
         f"{rounds} requests left in generation, {rounds} within a prompt of {LONG_PROMPT} tokens",
-        figures(measured),
+        make_figures(measured),
         "the time to first token of a tiny request sent at once, less its median on an idle engine",
         series={f"delay after cancelling {kind}, ms": delays for kind, delays in measured.items()},
     )
@@ -81,7 +81,7 @@ async def cancel_after(chunks: AsyncIterator[Chunk], seconds: float) -> None:
     await asyncio.wait({task})
 
 
-def figures(measured: dict[str, dict[str, list[float]]]) -> list[Figure]:
+def make_figures(measured: dict[str, dict[str, list[float]]]) -> list[Figure]:
     """Return the figures for the delays, by kind of request and by server."""
     rows: list[Figure] = []
     for kind, sides in measured.items():

@@ -37,13 +37,13 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "candidates",
         f"{MANY_CANDIDATES} candidates of {TOKENS} tokens over {PROMPT} prompt tokens, {rounds} rounds",
-        figures(lab.props, many, few, theirs),
+        make_figures(lab.props, many, few, theirs),
         "wall time is from the request to the end of the last candidate",
         series={
             "wall time of a round, ms": {
                 f"ours, {MANY_CANDIDATES}": [timing.total_ms for timing in many],
                 f"ours, {FEW_CANDIDATES}": [timing.total_ms for timing in few],
-                f"{REFERENCE}, {MANY_CANDIDATES} calls": [total_ms(calls) for calls in theirs],
+                f"{REFERENCE}, {MANY_CANDIDATES} calls": [sum_total_ms(calls) for calls in theirs],
             }
         },
     )
@@ -55,17 +55,19 @@ async def generate_candidates(lab: Lab, prompt: str, n: int) -> Timing:
     return await measure_stream(lab.engine.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
 
 
-def total_ms(calls: list[Timing]) -> float:
+def sum_total_ms(calls: list[Timing]) -> float:
     """Return the total time of sequential requests."""
     return sum(call.total_ms for call in calls)
 
 
-def generation_ms(timings: list[Timing]) -> list[float]:
+def compute_generation_ms(timings: list[Timing]) -> list[float]:
     """Return the milliseconds from the first token to the last one, by request."""
     return [timing.total_ms - timing.first_ms for timing in timings]
 
 
-def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]) -> list[Figure]:
+def make_figures(
+    props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]
+) -> list[Figure]:
     """Return the times, the tokens and the candidates of our engine, and those of llama-server where it has them.
 
     Args:
@@ -76,13 +78,13 @@ def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs
     """
     curve = (step_ms(props, MANY_CANDIDATES), step_ms(props, FEW_CANDIDATES))
     predicted = curve[0] / curve[1] if curve[0] and curve[1] else None
-    spans = (p50(generation_ms(many)), p50(generation_ms(few)))
+    spans = (p50(compute_generation_ms(many)), p50(compute_generation_ms(few)))
     measured = spans[0] / spans[1] if spans[0] and spans[1] else None
     return [
         Figure(
             f"wall, {MANY_CANDIDATES} candidates, p50",
             p50([timing.total_ms for timing in many]),
-            p50([total_ms(calls) for calls in theirs]),
+            p50([sum_total_ms(calls) for calls in theirs]),
             f"{MANY_CANDIDATES} sequential calls",
             goal=Goal(0.6, "ratio"),
         ),

@@ -61,20 +61,20 @@ async def run(lab: Lab) -> Result:
         if lab.reference and lab.runs_on_reference(number):
             document = documents[jump.file]
             text = (document.data[: jump.offset].decode("utf-8", "replace"), document.data[jump.offset :])
-            before = text[0] + new_line_text(document, jump.offset)
+            before = text[0] + make_new_line_text(document, jump.offset)
             key = await measure_stream(lab.reference.infill(before, text[1].decode("utf-8", "replace"), TOKENS))
             theirs.append(Landing(jump.kind, key))
     warmed = sum(landing.is_warm for landing in ours)
     return lab.result(
         "jump",
         f"{len(jumps)} jumps in {len(edits)} files, {REST_S * 1000:.0f} ms of rest before the first key",
-        figures(ours, theirs),
+        make_figures(ours, theirs),
         f"in {warmed} of {len(jumps)} the full prompt was evaluated before the first key, "
         f"{sum(landing.key.usage.rung > 0 for landing in ours)} were answered from a shorter one",
         series={
             f"time to first token, {kind}, ms": {
-                "ours": first_token_ms(ours, kind),
-                REFERENCE: first_token_ms(theirs, kind),
+                "ours": list_first_token_ms(ours, kind),
+                REFERENCE: list_first_token_ms(theirs, kind),
             }
             for kind in JUMP_KINDS
         },
@@ -89,7 +89,7 @@ def apply_edit(edit: RealEdit) -> RealEdit:
 def make_route(documents: Sequence[Document], count: int) -> list[Jump]:
     """Return random jumps: near, far and back in turn. The first is far, and a jump back needs two earlier jumps."""
     generator = random.Random(SEED)
-    lines = [lines_with_text(document) for document in documents]
+    lines = [find_lines_with_text(document) for document in documents]
     recent: deque[Jump] = deque(maxlen=RECENT_JUMPS)
     jumps: list[Jump] = []
     for number in range(count):
@@ -110,12 +110,12 @@ def make_route(documents: Sequence[Document], count: int) -> list[Jump]:
     return jumps
 
 
-def lines_with_text(document: Document) -> list[int]:
+def find_lines_with_text(document: Document) -> list[int]:
     """Return the numbers of the lines with text."""
     return [line for line in range(len(document.line_starts)) if document.line(line).strip()] or [0]
 
 
-def new_line_text(document: Document, offset: int) -> str:
+def make_new_line_text(document: Document, offset: int) -> str:
     """Return what pressing Enter at `offset` inserts: a newline and the indentation of the line.
 
     After a line that opens a block or a bracket, the indentation is one level deeper.
@@ -132,7 +132,7 @@ async def jump_on_engine(editor: SimulatedEditor, jump: Jump) -> Landing:
     await editor.rest(jump.offset)
     await asyncio.sleep(REST_S)
     is_warm = editor.is_settled
-    key = new_line_text(editor.document, jump.offset)
+    key = make_new_line_text(editor.document, jump.offset)
     editor.replace(jump.offset, jump.offset, key)
     end = jump.offset + len(key.encode())
     timing = await editor.complete(end, TOKENS)
@@ -142,19 +142,19 @@ async def jump_on_engine(editor: SimulatedEditor, jump: Jump) -> Landing:
     return Landing(jump.kind, timing, is_warm)
 
 
-def first_token_ms(landings: list[Landing], *kinds: JumpKind) -> list[float]:
+def list_first_token_ms(landings: list[Landing], *kinds: JumpKind) -> list[float]:
     """Return the times to the first token after jumps of these kinds."""
     return [landing.key.first_ms for landing in landings if landing.kind in kinds]
 
 
-def evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
+def list_evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
     """Return the numbers of prompt tokens that were evaluated at the key after jumps of a kind."""
     return [float(landing.key.evaluated) for landing in landings if landing.kind == kind]
 
 
-def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
+def make_figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
     """Return the times to the first token and the evaluated prompt tokens of both servers, by kind of jump."""
-    new, theirs_new = first_token_ms(ours, "near", "far"), first_token_ms(theirs, "near", "far")
+    new, theirs_new = list_first_token_ms(ours, "near", "far"), list_first_token_ms(theirs, "near", "far")
     rows = [
         Figure("time to first token, near and far, p50", p50(new), p50(theirs_new), REFERENCE, goal=Goal(500)),
         Figure(
@@ -167,9 +167,9 @@ def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
     ]
     for kind in JUMP_KINDS:
         goal = Goal(100) if kind == "back" else None
-        a, b = first_token_ms(ours, kind), first_token_ms(theirs, kind)
+        a, b = list_first_token_ms(ours, kind), list_first_token_ms(theirs, kind)
         rows.append(Figure(f"time to first token, {kind}, p50", p50(a), p50(b), REFERENCE, goal=goal))
         rows.append(Figure(f"time to first token, {kind}, p95", p95(a), p95(b), REFERENCE))
-        a, b = evaluated_tokens(ours, kind), evaluated_tokens(theirs, kind)
+        a, b = list_evaluated_tokens(ours, kind), list_evaluated_tokens(theirs, kind)
         rows.append(Figure(f"prompt tokens evaluated at the key, {kind}, p50", p50(a), p50(b), REFERENCE, ""))
     return rows

@@ -52,10 +52,15 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "lookup",
         f"{len(tasks)} rewrites of {function.count(chr(10))} lines at temperature 0",
-        figures(drafted, plain),
+        make_figures(drafted, plain),
         f"lines the model really changed, by task: {', '.join(str(n) for n in changed)} (three were asked for)",
         "tokens per second of generation: the prompt is not counted",
-        series={"tokens per second": {"with": generation_speeds(drafted), "without": generation_speeds(plain)}},
+        series={
+            "tokens per second": {
+                "with": compute_generation_speeds(drafted),
+                "without": compute_generation_speeds(plain),
+            }
+        },
     )
 
 
@@ -72,7 +77,7 @@ def count_changed_lines(before: str, answer: str) -> int:
     return sum(max(b - a, d - c) for kind, a, b, c, d in compared.get_opcodes() if kind != "equal")
 
 
-def generation_speeds(timings: list[Timing]) -> list[float]:
+def compute_generation_speeds(timings: list[Timing]) -> list[float]:
     """Return the generated tokens per second, from the first token to the last one."""
     return [
         (timing.generated - 1) * 1000 / (timing.total_ms - timing.first_ms)
@@ -81,7 +86,7 @@ def generation_speeds(timings: list[Timing]) -> list[float]:
     ]
 
 
-def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
+def make_figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
     """Return the figures of the answers with drafts, compared with those without."""
     same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))
     accepted = sum(timing.usage.accepted for timing in drafted)
@@ -89,8 +94,8 @@ def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
     return [
         Figure(
             "tokens per second, p50",
-            p50(generation_speeds(drafted)),
-            p50(generation_speeds(plain)),
+            p50(compute_generation_speeds(drafted)),
+            p50(compute_generation_speeds(plain)),
             WITHOUT_DRAFTING,
             "/s",
             Goal(1.8, "ratio", is_minimum=True),

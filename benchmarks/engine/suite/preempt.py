@@ -11,8 +11,8 @@ from benchmarks.engine.figures import REFERENCE, Figure, Goal, Result, p50, p95
 from benchmarks.engine.keystrokes import KeyTrace, make_traces
 from benchmarks.engine.lab import Lab
 from benchmarks.engine.sized_prompts import make_prompt
-from benchmarks.engine.step_curve import prefill_chunk_tokens, step_ms
-from benchmarks.engine.suite.typing import first_token_ms, type_on_engine, type_on_reference
+from benchmarks.engine.step_curve import read_prefill_chunk_tokens, step_ms
+from benchmarks.engine.suite.typing import list_first_token_ms, type_on_engine, type_on_reference
 from benchmarks.engine.timing import Timing, measure_stream
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 
@@ -44,7 +44,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "preempt",
         f"{len(ours[0])} keys quiet, {len(ours[1])} beside {N} candidates of {TOKENS} tokens",
-        figures(lab.props, ours, theirs),
+        make_figures(lab.props, ours, theirs),
         f"{REFERENCE} gets the candidates as {N} requests at once, in slots of their own",
         series={
             "time to first token, ms": {
@@ -79,15 +79,15 @@ async def type_quiet_and_loaded(
     for number, trace in enumerate(traces):
         lab.say(f"edit {number + 1} of {len(traces)}{' under load' if number >= half else ''}")
         if number < half:
-            idle += first_token_ms((await typing(lab, trace))[1:])
+            idle += list_first_token_ms((await typing(lab, trace))[1:])
         else:
-            async with repeating(load):
-                loaded += first_token_ms((await typing(lab, trace))[1:])
+            async with repeat_load(load):
+                loaded += list_first_token_ms((await typing(lab, trace))[1:])
     return idle, loaded
 
 
 @asynccontextmanager
-async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
+async def repeat_load(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
     """Repeat `load` until the block ends. Its error is raised at the end of the block."""
 
     async def forever() -> None:
@@ -125,14 +125,14 @@ async def load_reference(lab: Lab, prompt: str, turn: int) -> list[Timing]:
     return await asyncio.gather(*calls)
 
 
-def allowed_rise_ms(props: dict[str, Any]) -> float | None:
+def compute_allowed_rise_ms(props: dict[str, Any]) -> float | None:
     """Return the milliseconds of one prefill chunk and one decode step, as the engine has measured them."""
-    size = prefill_chunk_tokens(props)
+    size = read_prefill_chunk_tokens(props)
     parts = (step_ms(props, size) if size else None, step_ms(props, N))
     return parts[0] + parts[1] if parts[0] and parts[1] else None
 
 
-def figures(
+def make_figures(
     props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
 ) -> list[Figure]:
     """Return how much the background load delays a completion on both servers.
@@ -142,7 +142,7 @@ def figures(
         ours: The times to the first token on our engine, without and with the load.
         theirs: The same times on llama-server.
     """
-    rise, theirs_rise = p95_rise(*ours), p95_rise(*theirs)
+    rise, theirs_rise = compute_p95_rise(*ours), compute_p95_rise(*theirs)
     return [
         Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),
         Figure("time to first token loaded, p50", p50(ours[1]), p50(theirs[1]), REFERENCE),
@@ -150,7 +150,7 @@ def figures(
         Figure(
             "rise of the p95",
             rise,
-            allowed_rise_ms(props),
+            compute_allowed_rise_ms(props),
             "a prefill chunk and a decode step",
             goal=Goal(1, "ratio"),
         ),
@@ -158,7 +158,7 @@ def figures(
     ]
 
 
-def p95_rise(idle: list[float], loaded: list[float]) -> float | None:
+def compute_p95_rise(idle: list[float], loaded: list[float]) -> float | None:
     """Return how much the 95th percentile rises under load."""
     a, b = p95(idle), p95(loaded)
     return None if a is None or b is None else b - a

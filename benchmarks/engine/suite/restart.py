@@ -8,7 +8,7 @@ from typing import Any, cast
 from benchmarks.engine.figures import Figure, Goal, Result, p50
 from benchmarks.engine.keystrokes import make_trace
 from benchmarks.engine.lab import Lab
-from benchmarks.engine.real_edits import edits_of_different_files
+from benchmarks.engine.real_edits import choose_edits_of_different_files
 from benchmarks.engine.simulated_editor import SimulatedEditor, Typist
 from benchmarks.engine.timing import Timing
 
@@ -29,7 +29,7 @@ async def run(lab: Lab) -> Result:
     saved_count = 0
     rounds = lab.size(ROUNDS)
     # different files, because the prompt of an earlier file is partly evaluated
-    for number, edit in enumerate(edits_of_different_files(lab.edits, rounds)):
+    for number, edit in enumerate(choose_edits_of_different_files(lab.edits, rounds)):
         lab.say(f"round {number + 1} of {rounds}: {edit.path}")
         trace = make_trace(edit, 0, KEYS)
         typist = Typist(SimulatedEditor(lab.engine, edit, persist=True, full_prompt=True), edit)
@@ -48,7 +48,7 @@ async def run(lab: Lab) -> Result:
     return lab.result(
         "restart",
         f"{rounds} kills of an engine with a hot file",
-        figures(cold, restored, starts),
+        make_figures(cold, restored, starts),
         *notes,
         series={
             "prompt tokens evaluated": {
@@ -83,7 +83,7 @@ async def count_saved_sequences(lab: Lab) -> int:
     return int(kv.get("saved") or 0)
 
 
-def figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
+def make_figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
     """Return the times of the first completion in a file, with and without stored sequences.
 
     Args:

@@ -7,9 +7,9 @@ from pathlib import Path
 from benchmarks.engine.figures import REFERENCE, Figure, Goal, Result, p50, p95
 from benchmarks.engine.keystrokes import KeyTrace, make_trace
 from benchmarks.engine.lab import Lab
-from benchmarks.engine.real_edits import RealEdit, edits_of_different_files
+from benchmarks.engine.real_edits import RealEdit, choose_edits_of_different_files
 from benchmarks.engine.simulated_editor import SimulatedEditor, Typist
-from benchmarks.engine.suite.typing import first_token_ms, type_on_reference
+from benchmarks.engine.suite.typing import list_first_token_ms, type_on_reference
 from benchmarks.engine.timing import Timing, measure_stream
 from lsp_harness.inference.models.gguf import read_header
 from lsp_harness.syntax.outline import build_outline
@@ -30,7 +30,7 @@ async def run(lab: Lab) -> Result:
     """
     keys = lab.size(KEYS)
     edits = [edit for edit in lab.edits if has_outline(edit)] or lab.edits
-    traces = [make_trace(edit, 0, keys) for edit in edits_of_different_files(edits, CLIENTS)]
+    traces = [make_trace(edit, 0, keys) for edit in choose_edits_of_different_files(edits, CLIENTS)]
     lab.say("one client")
     alone = [await type_alone(lab, move_to_folder(trace, "alone")) for trace in traces]
     rss_before = lab.engine.rss
@@ -49,36 +49,36 @@ async def run(lab: Lab) -> Result:
         "share",
         f"{len(shared)} clients taking turns in as many files, {keys} keys each",
         [
-            *figures(alone_timings, busy),
+            *make_figures(alone_timings, busy),
             Figure(
                 "growth of the engine's memory",
                 growth / MIB,
-                kv_bytes(lab.engine.model, lab.engine.config.model.context_length) / MIB or None,
+                compute_kv_bytes(lab.engine.model, lab.engine.config.model.context_length) / MIB or None,
                 "the KV cells",
                 "MiB",
                 Goal(1, "ratio"),
             ),
             Figure(
                 f"{REFERENCE}: reuse, two clients in one slot",
-                reuse_percent(theirs_shared),
-                reuse_percent(theirs_alone),
+                compute_reuse_percent(theirs_shared),
+                compute_reuse_percent(theirs_alone),
                 f"one client, {REFERENCE}",
                 "%",
             ),
             Figure(
                 f"{REFERENCE}: time to first token, two clients in one slot, p50",
-                p50(first_token_ms(theirs_shared)),
-                p50(first_token_ms(theirs_alone)),
+                p50(list_first_token_ms(theirs_shared)),
+                p50(list_first_token_ms(theirs_alone)),
                 f"one client, {REFERENCE}",
             ),
         ],
         "the first key of each file, which nobody could have evaluated before, is left out",
         series={
             "time to first token, ms": {
-                "ours, one client": first_token_ms(alone_timings),
-                f"ours, {CLIENTS} clients": first_token_ms(busy),
-                f"{REFERENCE}, one client": first_token_ms(theirs_alone),
-                f"{REFERENCE}, two clients": first_token_ms(theirs_shared),
+                "ours, one client": list_first_token_ms(alone_timings),
+                f"ours, {CLIENTS} clients": list_first_token_ms(busy),
+                f"{REFERENCE}, one client": list_first_token_ms(theirs_alone),
+                f"{REFERENCE}, two clients": list_first_token_ms(theirs_shared),
             }
         },
     )
@@ -133,14 +133,14 @@ async def type_in_one_slot(lab: Lab, traces: list[KeyTrace]) -> list[Timing]:
     return timings
 
 
-def reuse_percent(timings: list[Timing]) -> float | None:
+def compute_reuse_percent(timings: list[Timing]) -> float | None:
     """Return the percentage of prompt tokens that came from the cache."""
     reused = sum(timing.usage.reused for timing in timings)
     tokens = reused + sum(timing.evaluated for timing in timings)
     return 100 * reused / tokens if tokens else None
 
 
-def kv_bytes(model: Path, cells: int) -> int:
+def compute_kv_bytes(model: Path, cells: int) -> int:
     """Return the bytes of `cells` KV cells with 16-bit values; 0 if the header does not contain the dimensions."""
     header = read_header(model)
     heads = header.number("attention.head_count")
@@ -149,11 +149,18 @@ def kv_bytes(model: Path, cells: int) -> int:
     return 2 * 2 * header.layers * kv_heads * width * cells
 
 
-def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
+def make_figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
     """Return the reuse and the times of clients that share an engine, compared with those of one client."""
     comparison = "one client"
     return [
-        Figure("reuse", reuse_percent(busy), reuse_percent(alone_timings), comparison, "%", Goal(97, is_minimum=True)),
+        Figure(
+            "reuse",
+            compute_reuse_percent(busy),
+            compute_reuse_percent(alone_timings),
+            comparison,
+            "%",
+            Goal(97, is_minimum=True),
+        ),
         Figure(
             "total of a completion, p50",
             p50([t.total_ms for t in busy]),
@@ -163,10 +170,15 @@ def figures(alone_timings: list[Timing], busy: list[Timing]) -> list[Figure]:
         ),
         Figure(
             "time to first token, p50",
-            p50(first_token_ms(busy)),
-            p50(first_token_ms(alone_timings)),
+            p50(list_first_token_ms(busy)),
+            p50(list_first_token_ms(alone_timings)),
             comparison,
             goal=Goal(1.2, "ratio"),
         ),
-        Figure("time to first token, p95", p95(first_token_ms(busy)), p95(first_token_ms(alone_timings)), comparison),
+        Figure(
+            "time to first token, p95",
+            p95(list_first_token_ms(busy)),
+            p95(list_first_token_ms(alone_timings)),
+            comparison,
+        ),
     ]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from benchmarks.engine.figures import REFERENCE, Figure, Goal, Result, p50
 from benchmarks.engine.lab import Lab
 from benchmarks.engine.sized_prompts import make_prompt
-from benchmarks.engine.suite.lookup import generation_speeds
+from benchmarks.engine.suite.lookup import compute_generation_speeds
 from benchmarks.engine.timing import Timing, measure_stream
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 
@@ -25,10 +25,10 @@ async def run(lab: Lab) -> Result:
     for number in range(rounds):
         lab.say(f"round {number + 1} of {rounds}")
         await measure_both(lab, prompt, idle)
-        with busy_cores(os.cpu_count() or 1):
+        with keep_cores_busy(os.cpu_count() or 1):
             await measure_both(lab, prompt, busy)
-    ours = (generation_speeds(idle["ours"]), generation_speeds(busy["ours"]))
-    theirs = (generation_speeds(idle[REFERENCE]), generation_speeds(busy[REFERENCE]))
+    ours = (compute_generation_speeds(idle["ours"]), compute_generation_speeds(busy["ours"]))
+    theirs = (compute_generation_speeds(idle[REFERENCE]), compute_generation_speeds(busy[REFERENCE]))
     return lab.result(
         "threads",
         f"{rounds} answers of {TOKENS} tokens quiet, as many with every core kept busy by other processes",
@@ -67,7 +67,7 @@ async def measure_both(lab: Lab, prompt: str, timings: dict[str, list[Timing]]) 
 
 
 @contextmanager
-def busy_cores(processes: int) -> Generator[None]:
+def keep_cores_busy(processes: int) -> Generator[None]:
     """Run processes that use all of their CPU time."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:

@@ -1,7 +1,7 @@
 """`bench typing`: the cost of a keystroke. Real edits are typed key by key, without pauses between keys."""
 
 from benchmarks.engine.figures import REFERENCE, Figure, Goal, Result, p50, p95
-from benchmarks.engine.keystrokes import KeyTrace, languages, make_traces
+from benchmarks.engine.keystrokes import KeyTrace, list_languages, make_traces
 from benchmarks.engine.lab import Lab
 from benchmarks.engine.simulated_editor import SimulatedEditor, Typist
 from benchmarks.engine.timing import Timing, measure_stream
@@ -32,12 +32,12 @@ async def run(lab: Lab) -> Result:
     theirs = [b for _, b in pairs]
     return lab.result(
         "typing",
-        f"{len(ours)} keys of {len(traces)} edits in {', '.join(languages(traces))}",
-        figures(ours, pairs, background),
+        f"{len(ours)} keys of {len(traces)} edits in {', '.join(list_languages(traces))}",
+        make_figures(ours, pairs, background),
         f"each of the {len(traces)} edits begins with {EDIT_BEGINNINGS[lab.options.rest]}; {TOKENS} tokens asked for",
         series={
-            "prompt tokens evaluated": {"ours": evaluated_tokens(ours), REFERENCE: evaluated_tokens(theirs)},
-            "time to first token, ms": {"ours": first_token_ms(ours), REFERENCE: first_token_ms(theirs)},
+            "prompt tokens evaluated": {"ours": list_evaluated_tokens(ours), REFERENCE: list_evaluated_tokens(theirs)},
+            "time to first token, ms": {"ours": list_first_token_ms(ours), REFERENCE: list_first_token_ms(theirs)},
         },
     )
 
@@ -70,17 +70,17 @@ async def type_on_reference(lab: Lab, trace: KeyTrace, slot: int = 0) -> list[Ti
     ]
 
 
-def evaluated_tokens(timings: list[Timing]) -> list[float]:
+def list_evaluated_tokens(timings: list[Timing]) -> list[float]:
     """Return the number of evaluated prompt tokens of each request."""
     return [float(timing.evaluated) for timing in timings]
 
 
-def first_token_ms(timings: list[Timing]) -> list[float]:
+def list_first_token_ms(timings: list[Timing]) -> list[float]:
     """Return the time to the first token of each request."""
     return [timing.first_ms for timing in timings]
 
 
-def full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple[list[float], list[float]]:
+def select_full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple[list[float], list[float]]:
     """Return the total times of the requests for which both servers generated all tokens. Other answers are shorter."""
     if not pairs:
         return [timing.total_ms for timing in ours if timing.generated >= TOKENS], []
@@ -88,7 +88,7 @@ def full_totals(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple
     return [a.total_ms for a, _ in both], [b.total_ms for _, b in both]
 
 
-def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
+def make_figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: list[Timing]) -> list[Figure]:
     """Return the times and the evaluated prompt tokens of both servers.
 
     Args:
@@ -97,9 +97,9 @@ def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], background: 
         background: Our requests that only evaluated a prompt in the background.
     """
     theirs = [b for _, b in pairs]
-    total, reference_timings = full_totals(ours, pairs)
-    tokens, theirs_tokens = evaluated_tokens(ours), evaluated_tokens(theirs)
-    first, theirs_first = first_token_ms(ours), first_token_ms(theirs)
+    total, reference_timings = select_full_totals(ours, pairs)
+    tokens, theirs_tokens = list_evaluated_tokens(ours), list_evaluated_tokens(theirs)
+    first, theirs_first = list_first_token_ms(ours), list_first_token_ms(theirs)
     background_mean = sum(timing.evaluated for timing in background) / len(ours)
     short = 100 * sum(timing.usage.rung > 0 for timing in ours) / len(ours)
     return [

@@ -137,13 +137,13 @@ def compare_pairs(groups: dict[str, list[TaskResult]]) -> list[PairedDifference]
         differences.append(
             PairedDifference(
                 *(first, second, cells[True, True], only_first, only_second, cells[False, False]),
-                mcnemar(only_first, only_second),
+                compute_mcnemar_p_value(only_first, only_second),
             )
         )
     return differences
 
 
-def mcnemar(only_first: int, only_second: int) -> float:
+def compute_mcnemar_p_value(only_first: int, only_second: int) -> float:
     """Return the exact two-sided p-value for the numbers of tasks that only one of two arms solves."""
     count, fewer = only_first + only_second, min(only_first, only_second)
     if not count:

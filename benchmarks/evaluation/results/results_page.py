@@ -39,13 +39,13 @@ def render_results(results: Sequence[TaskResult]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}{OWN_STYLE}</style></head><body><h1>lsp-harness evaluation</h1>"
         f"<p>{escape(suites)}; model {escape(models)}; commit {escape(commits)}; {escape(period)}</p>"
-        f"{_arm_table(figures)}{_pair_table(compare_pairs(groups))}{_standing_table(figures)}"
-        f"{_verified_table(figures)}"
-        f"<h2>Tasks</h2>{_task_table(results, list(groups))}<h2>Arms</h2><ul>{titles}</ul></body></html>\n"
+        f"{_render_arm_table(figures)}{_render_pair_table(compare_pairs(groups))}{_render_standing_table(figures)}"
+        f"{_render_verified_table(figures)}"
+        f"<h2>Tasks</h2>{_render_task_table(results, list(groups))}<h2>Arms</h2><ul>{titles}</ul></body></html>\n"
     )
 
 
-def _arm_table(figures: Sequence[ArmFigures]) -> str:
+def _render_arm_table(figures: Sequence[ArmFigures]) -> str:
     heads = ("arm", "tasks", *CATEGORIES, "pass of judged", "median s", "tokens", "calls", "solved by")
     rows = [
         (
@@ -60,10 +60,10 @@ def _arm_table(figures: Sequence[ArmFigures]) -> str:
         )
         for item in figures
     ]
-    return f"<h2>Arms side by side</h2>{_table(heads, rows)}"
+    return f"<h2>Arms side by side</h2>{_render_table(heads, rows)}"
 
 
-def _pair_table(pairs: Sequence[PairedDifference]) -> str:
+def _render_pair_table(pairs: Sequence[PairedDifference]) -> str:
     if not pairs:
         return ""
     heads = ("first", "second", "both", "only first", "only second", "neither", "p (McNemar)")
@@ -76,10 +76,10 @@ def _pair_table(pairs: Sequence[PairedDifference]) -> str:
         )
         for pair in pairs
     ]
-    return f"<h2>Paired differences</h2>{_table(heads, rows)}"
+    return f"<h2>Paired differences</h2>{_render_table(heads, rows)}"
 
 
-def _standing_table(figures: Sequence[ArmFigures]) -> str:
+def _render_standing_table(figures: Sequence[ArmFigures]) -> str:
     """Return what users were told about the answers: only what was said to be verified can be falsely verified."""
     heads = (
         *("arm", "verified", "of these wrong", "form only, behaviour not checked", "of these wrong"),
@@ -93,10 +93,10 @@ def _standing_table(figures: Sequence[ArmFigures]) -> str:
         )
         for item in figures
     ]
-    return f"<h2>What was said about the answers</h2>{_table(heads, rows)}"
+    return f"<h2>What was said about the answers</h2>{_render_table(heads, rows)}"
 
 
-def _verified_table(figures: Sequence[ArmFigures]) -> str:
+def _render_verified_table(figures: Sequence[ArmFigures]) -> str:
     rows = [
         (item.arm, checks, str(total), str(wrong), f"{wrong / total:.0%}")
         for item in figures
@@ -105,28 +105,28 @@ def _verified_table(figures: Sequence[ArmFigures]) -> str:
     if not rows:
         return ""
     heads = ("arm", "checks that passed", "shown as verified", "wrong", "share")
-    return f"<h2>Verified, and wrong</h2>{_table(heads, rows)}"
+    return f"<h2>Verified, and wrong</h2>{_render_table(heads, rows)}"
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _render_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
-def _task_table(results: Sequence[TaskResult], arms: Sequence[str]) -> str:
+def _render_task_table(results: Sequence[TaskResult], arms: Sequence[str]) -> str:
     tasks: dict[tuple[str, str], dict[str, TaskResult]] = {}
     for result in results:
         tasks.setdefault((result.suite, result.task), {})[name_arm(result)] = result
     head = "".join(f"<th>{escape(text)}</th>" for text in ("task", *arms))
     rows = "".join(
-        f"<tr><td>{escape(task)}</td>{''.join(_cell(found.get(arm)) for arm in arms)}</tr>"
+        f"<tr><td>{escape(task)}</td>{''.join(_render_cell(found.get(arm)) for arm in arms)}</tr>"
         for (_, task), found in tasks.items()
     )
     return f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
 
 
-def _cell(result: TaskResult | None) -> str:
+def _render_cell(result: TaskResult | None) -> str:
     if result is None:
         return '<td class="other">–</td>'
     kind = result.category if result.category in ("pass", "fail") else "other"
@@ -142,19 +142,17 @@ def _cell(result: TaskResult | None) -> str:
         *(["shown as verified, and wrong"] if result.is_false_verified else []),
         *(f"rejected: {reason}" for reason in result.reasons),
     ]
-    details = "".join(f"<div>{escape(fact)}</div>" for fact in facts)
-    return (
-        f'<td class="{kind}"><details><summary>{result.category}</summary>{details}{_diff(result.diff)}</details></td>'
-    )
+    details = "".join(f"<div>{escape(fact)}</div>" for fact in facts) + _render_diff(result.diff)
+    return f'<td class="{kind}"><details><summary>{result.category}</summary>{details}</details></td>'
 
 
-def _diff(text: str) -> str:
+def _render_diff(text: str) -> str:
     if not text:
         return ""
-    lines = [_diff_line(line) for line in text.splitlines()]
+    lines = [_render_diff_line(line) for line in text.splitlines()]
     return f"<pre>{chr(10).join(lines)}</pre>"
 
 
-def _diff_line(line: str) -> str:
+def _render_diff_line(line: str) -> str:
     kind = {"+": "added", "-": "removed"}.get(line[:1], "")
     return f'<span class="{kind}">{escape(line)}</span>' if kind else escape(line)

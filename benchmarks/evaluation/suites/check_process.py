@@ -65,7 +65,7 @@ async def judge_by_program(
         home = Path.home()
         hidden = (home,) if home != Path("/") and home.is_dir() else ()
         policy = SandboxPolicy(
-            folder, (folder,), hidden=hidden, visible=(*interpreter_folders(), folder), limits=limits
+            folder, (folder,), hidden=hidden, visible=(*find_interpreter_folders(), folder), limits=limits
         )
         policy = replace(policy, absent=await asyncio.to_thread(list_private_paths, folder))
         variables = confined_environment(str(folder), str(folder), {**ENVIRONMENT, **(env or {})})
@@ -77,7 +77,7 @@ async def judge_by_program(
     if result.end != "exited":
         return Judgement(False, f"the check was ended: {result.end.replace('_', ' ')}")
     lines = result.output.decode("utf-8", "replace").strip().splitlines()
-    return Judgement(result.exit_code == 0, "" if result.exit_code == 0 else _last_reason(lines))
+    return Judgement(result.exit_code == 0, "" if result.exit_code == 0 else _find_last_reason(lines))
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -90,13 +90,13 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         file.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
 
 
-def interpreter_folders() -> tuple[Path, ...]:
+def find_interpreter_folders() -> tuple[Path, ...]:
     """Return the folders that the interpreter of this program needs, even in a hidden home."""
     python = Path(sys.executable)
     folders = {Path(sys.prefix), Path(sys.base_prefix), python.parent.parent, python.resolve().parent.parent}
     return tuple(sorted(folders))
 
 
-def _last_reason(lines: Sequence[str]) -> str:
+def _find_last_reason(lines: Sequence[str]) -> str:
     errors = [line for line in lines if line.startswith("E  ") or "Error" in line]
     return (errors or list(lines) or ["it printed nothing"])[-1].strip()[:MAX_REASON]

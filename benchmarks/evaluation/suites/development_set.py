@@ -65,7 +65,7 @@ def _create_task(suite: str, row: Mapping[str, Any]) -> EvalTask:
     if kind == "generate":
         return _create_program_task(suite, row, check)
     target, code = str(given["path"]), str(given["code"])
-    source, check = _with_preamble(code, check)
+    source, check = _add_preamble(code, check)
     tests, gate = _make_tests(row, check, PurePosixPath(target).stem) if target.endswith(MODULE_ENDING) else ({}, "")
     diagnostics = cast("list[Mapping[str, Any]]", given.get("diagnostics") or [])
     return EvalTask(
@@ -79,7 +79,7 @@ def _create_task(suite: str, row: Mapping[str, Any]) -> EvalTask:
         tests=tuple(path for path in tests if PurePosixPath(path).name.startswith("test_")),
         gate=gate,
         finding=_read_finding(diagnostics[0], source.count("\n") - code.count("\n")) if diagnostics else None,
-        gold={target: _gold(str(row["gold"]), code, source)},
+        gold={target: _complete_gold(str(row["gold"]), code, source)},
         modules=tuple(cast("list[str]", cast("Mapping[str, Any]", row.get("meta") or {}).get("libraries") or [])),
     )
 
@@ -98,14 +98,14 @@ def _create_program_task(suite: str, row: Mapping[str, Any], check: HiddenCheck)
     )
 
 
-def _with_preamble(code: str, check: HiddenCheck) -> tuple[str, HiddenCheck]:
+def _add_preamble(code: str, check: HiddenCheck) -> tuple[str, HiddenCheck]:
     """Return the code with the lines that the check puts before it: without them it cannot be imported."""
     if isinstance(check, ProgramCheck) and check.before:
         return check.before + code, ProgramCheck(check.target, "", check.after, check.limit_s)
     return code, check
 
 
-def _gold(gold: str, code: str, source: str) -> str:
+def _complete_gold(gold: str, code: str, source: str) -> str:
     return source.removesuffix(code) + gold
 
 

@@ -102,9 +102,9 @@ class DiagnosticCheck(HiddenCheck):
             return Judgement(False, objection)
         if find_tool("ruff") is None:
             return Judgement(False, missing="ruff")
-        if self.rule in await _ruff_codes(text, self.rule):
+        if self.rule in await _find_ruff_codes(text, self.rule):
             return Judgement(False, f"{self.rule} is still reported")
-        added = await _ruff_codes(text, "F,E9") - await _ruff_codes(self.source, "F,E9")
+        added = await _find_ruff_codes(text, "F,E9") - await _find_ruff_codes(self.source, "F,E9")
         return Judgement(not added, f"new: {', '.join(sorted(added))}" if added else "")
 
 
@@ -137,8 +137,8 @@ class MovedMethodCheck(HiddenCheck):
             return Judgement(False, f"there is no function {self.method} or no class {self.owner}")
         if any(_is_function(node) and getattr(node, "name", "") == self.method for node in owners[0].body):
             return Judgement(False, f"{self.owner} still has the method")
-        moved = abs(_size(functions[0]) - self.method_size) / self.method_size
-        rest = abs(_size(owners[0]) - (self.owner_size - self.method_size)) / self.owner_size
+        moved = abs(_count_nodes(functions[0]) - self.method_size) / self.method_size
+        rest = abs(_count_nodes(owners[0]) - (self.owner_size - self.method_size)) / self.owner_size
         is_right = moved < MAX_METHOD_DIFFERENCE and rest < MAX_METHOD_DIFFERENCE
         return Judgement(is_right, "" if is_right else "the function or the class has another size")
 
@@ -160,44 +160,44 @@ def find_missing_module(modules: tuple[str, ...]) -> str:
     return next((name for name in modules if find_spec(name) is None), "")
 
 
-def _program(row: Mapping[str, Any]) -> HiddenCheck:
+def _read_program_check(row: Mapping[str, Any]) -> HiddenCheck:
     check: Mapping[str, Any] = row["check"]
     limit_s = float(check.get("timeout", DEFAULT_LIMIT_S))
     return ProgramCheck(str(row["input"]["path"]), check.get("before", ""), check.get("after", ""), limit_s)
 
 
-def _command(row: Mapping[str, Any]) -> HiddenCheck:
+def _read_command_check(row: Mapping[str, Any]) -> HiddenCheck:
     check: Mapping[str, Any] = row["check"]
     editable = tuple(row["input"]["editable"]) if row["kind"] == "agent" else (str(check["target"]),)
     limit_s = float(check.get("timeout", DEFAULT_LIMIT_S))
     return CommandCheck(check["files"], tuple(check["cmd"]), editable, limit_s, SET_ENVIRONMENT)
 
 
-def _diagnostic(row: Mapping[str, Any]) -> HiddenCheck:
+def _read_diagnostic_check(row: Mapping[str, Any]) -> HiddenCheck:
     return DiagnosticCheck(row["input"]["path"], row["input"]["code"], row["check"]["rule"])
 
 
-def _moved_method(row: Mapping[str, Any]) -> HiddenCheck:
+def _read_moved_method_check(row: Mapping[str, Any]) -> HiddenCheck:
     check: Mapping[str, Any] = row["check"]
     names = (str(row["input"]["path"]), str(check["method"]), str(check["class"]))
     return MovedMethodCheck(*names, int(check["method_nodes"]), int(check["class_nodes"]))
 
 
 CHECKS: Mapping[str, Callable[[Mapping[str, Any]], HiddenCheck]] = {
-    "script": _program,
-    "files": _command,
-    "ruff": _diagnostic,
-    "refactor": _moved_method,
+    "script": _read_program_check,
+    "files": _read_command_check,
+    "ruff": _read_diagnostic_check,
+    "refactor": _read_moved_method_check,
 }
 """Name in `check.type` → the function that creates the check of a case."""
 
 
 def _find_loss(before: ast.Module, after: ast.Module, source: str, text: str) -> str:
     """Return why an answer does not keep the code, or an empty text."""
-    lost = _names(before) - _names(after)
+    lost = _find_names(before) - _find_names(after)
     if lost:
         return f"it lost {', '.join(sorted(lost))}"
-    size_before, size_after = _size(before), _size(after)
+    size_before, size_after = _count_nodes(before), _count_nodes(after)
     if not text.strip() or size_after < MIN_KEPT_SHARE * size_before:
         return "it threw code away"
     if size_after > MAX_GROWTH * size_before + MAX_ADDED_NODES:
@@ -209,17 +209,17 @@ def _is_function(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def _names(tree: ast.AST) -> set[str]:
+def _find_names(tree: ast.AST) -> set[str]:
     return {
         node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
 
 
-def _size(tree: ast.AST) -> int:
+def _count_nodes(tree: ast.AST) -> int:
     return sum(1 for _ in ast.walk(tree))
 
 
-async def _ruff_codes(text: str, select: str) -> set[str]:
+async def _find_ruff_codes(text: str, select: str) -> set[str]:
     """Return the codes of the rules that ruff reports, without the settings of any project."""
     ruff = find_tool("ruff") or "ruff"
     options = ["--isolated", "--no-cache", "--preview", "--target-version", "py312", "--select", select]

@@ -6,9 +6,9 @@ from random import Random
 
 from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.signatures import Signature, signatures
-from benchmarks.one_fault.mutations.uses import grammar, owner
-from benchmarks.one_fault.registry import Candidate, mutation
+from benchmarks.one_fault.mutations.signatures import Signature, find_signatures
+from benchmarks.one_fault.mutations.uses import find_grammar, find_owner
+from benchmarks.one_fault.registry import Candidate, register_mutation
 from benchmarks.one_fault.wording import ARGUMENT
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -26,13 +26,13 @@ UNTYPED = {
 """What gopls calls literals."""
 
 
-def _swapped(code: Code, one: Item, other: Item) -> Edit:
+def _swap_items(code: Code, one: Item, other: Item) -> Edit:
     between = code.data[one.end : other.start]
     new = encode(other.text) + between + encode(one.text)
     return Edit(one.start, other.end, new)
 
 
-@mutation("swapped_arguments", "python")
+@register_mutation("swapped_arguments", "python")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     calls = [item for item in code.items if item.type == "call"]
     for call in rng.sample(calls, len(calls)):
@@ -40,13 +40,13 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         given = [one for one in listed.named() if one.type != "comment"] if listed else []
         plain = [one for one in given if one.type not in ("keyword_argument", "list_splat", "dictionary_splat")]
         if function and len(plain) > 1 and len(plain) <= 4 and plain[0].text != plain[1].text and "\n" not in call.text:
-            edit = _swapped(code, plain[0], plain[1])
+            edit = _swap_items(code, plain[0], plain[1])
             yield Candidate(edit, "pyright", expected=("reportArgumentType",), facts={"call": call.text})
 
 
-@mutation("swapped_arguments", "typescript", "go", "rust", "java", "csharp", "php")
+@register_mutation("swapped_arguments", "typescript", "go", "rust", "java", "csharp", "php")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    known = signatures(code)
+    known = find_signatures(code)
     for item in rng.sample(code.items, len(code.items)):
         listed = item.child("arguments")
         name = (item.child("function") or item.child("name")) if listed else None
@@ -57,15 +57,15 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         given, signature = listed.named(), known.get(called)
         # a method of another object may be another one of the same name
         own = (before.text if before else receiver) in ("", "this", "self", "Self", "$this", "static")
-        if signature is None or not own or len(given) != len(signature.types) or not all(map(_plain, given)):
+        if signature is None or not own or len(given) != len(signature.types) or not all(map(_is_plain, given)):
             continue
         for at in range(len(given) - 1):
             wanted = signature.types[at : at + 2]
             if _differ(wanted, code) and given[at].text != given[at + 1].text:
-                yield _candidate(code, given, at, signature)
+                yield _make_candidate(code, given, at, signature)
 
 
-def _plain(argument: Item) -> bool:
+def _is_plain(argument: Item) -> bool:
     """Return whether an argument is a plain value without a word before it."""
     calls = ("call_expression", "func_literal", "composite_literal")
     return not argument.text.startswith(("out ", "ref ", "in ", "...", "&$")) and argument.type not in calls
@@ -78,10 +78,10 @@ def _differ(types: tuple[str, ...], code: Code) -> bool:
     return types[0].strip("?") != types[1].strip("?") and not generic and not set(types) <= numbers
 
 
-def _candidate(code: Code, given: list[Item], at: int, signature: Signature) -> Candidate:
+def _make_candidate(code: Code, given: list[Item], at: int, signature: Signature) -> Candidate:
     language = code.language.id
     one, other = given[at], given[at + 1]
-    edit = _swapped(code, one, other)
+    edit = _swap_items(code, one, other)
     kinds = [kind.removeprefix("?") if language == "php" else kind for kind in signature.types]
     kinds[at], kinds[at + 1] = kinds[at + 1], kinds[at]
     wording = ARGUMENT[language]
@@ -94,7 +94,7 @@ def _candidate(code: Code, given: list[Item], at: int, signature: Signature) -> 
         kind=kind,
         position=at + 1,
         function=signature.name,
-        owner=owner(signature.owner, grammar(code)),
+        owner=find_owner(signature.owner, find_grammar(code)),
         parameters=", ".join(signature.types),
         arguments=", ".join(kinds),
     )

@@ -4,9 +4,17 @@ from collections.abc import Iterator
 from random import Random
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.signatures import argument_types
-from benchmarks.one_fault.mutations.uses import declared_type, facts, grammar, members, owner, replaced, respelt
-from benchmarks.one_fault.registry import LANGUAGES, Candidate, mutation
+from benchmarks.one_fault.mutations.signatures import find_argument_types
+from benchmarks.one_fault.mutations.uses import (
+    describe_change,
+    find_declared_type,
+    find_grammar,
+    find_members,
+    find_owner,
+    misspell_item,
+    replace_name,
+)
+from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from benchmarks.one_fault.typos import misspell
 from benchmarks.one_fault.wording import MEMBER, PACKAGE, Name
 from lsp_harness.text.edit import Edit
@@ -48,43 +56,45 @@ GLOBALS = {
 """Of JavaScript, with the types that tsserver gives them."""
 
 
-@mutation("misspelt_member", "python")
+@register_mutation("misspelt_member", "python")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    found = [name for name, _, _ in members(code)]
+    found = [name for name, _, _ in find_members(code)]
     for item in rng.sample(found, len(found)):
-        if new := respelt(code, item, misspell, rng):
+        if new := misspell_item(code, item, misspell, rng):
             edit = Edit(item.start, item.end, encode(new))
-            yield Candidate(edit, "pyright", expected=("reportAttributeAccessIssue",), facts=facts(code, item, new))
+            yield Candidate(
+                edit, "pyright", expected=("reportAttributeAccessIssue",), facts=describe_change(code, item, new)
+            )
 
 
-@mutation("misspelt_member", *(language for language in LANGUAGES if language != "python"))
+@register_mutation("misspelt_member", *(language for language in LANGUAGES if language != "python"))
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     language = code.language.id
-    found = list(members(code))
+    found = list(find_members(code))
     for item, receiver, called in rng.sample(found, len(found)):
-        new = respelt(code, item, misspell, rng)
+        new = misspell_item(code, item, misspell, rng)
         if not new:
             continue
-        arguments = argument_types(code, item) if called and language == "java" else ""
-        if language == "go" and receiver.text in _packages(code):
+        arguments = find_argument_types(code, item) if called and language == "java" else ""
+        if language == "go" and receiver.text in _find_packages(code):
             name = Name(new, item.text, "", receiver.text)
-            yield replaced(code, item, new, PACKAGE["go"](name, rng))
+            yield replace_name(code, item, new, PACKAGE["go"](name, rng))
         elif arguments is not None and (kind := _type_of(code, item, receiver)):
             name = Name(new, item.text, kind, receiver.text, arguments, called)
-            yield replaced(code, item, new, MEMBER[language](name, rng))
+            yield replace_name(code, item, new, MEMBER[language](name, rng))
 
 
 def _type_of(code: Code, item: Item, receiver: Item) -> str:
-    """The type of a receiver as the language's server calls it; empty where the text does not tell."""
-    language, known = code.language.id, grammar(code)
+    """Return the type of a receiver as the language server writes it, or an empty text if it is unknown."""
+    language, known = code.language.id, find_grammar(code)
     if receiver.text in SELF:
-        around = owner(item, known)
+        around = find_owner(item, known)
         if language == "rust":
-            return around and _rust_self(item, around)
+            return around and _name_rust_self(item, around)
         return around
     if language in ("javascript", "typescript") and receiver.text in GLOBALS:
         return GLOBALS[receiver.text]
-    if kind := declared_type(item, receiver.text, known):
+    if kind := find_declared_type(item, receiver.text, known):
         # of a type parameter other words are used
         plain = kind.replace("*", "").isidentifier() and len(kind.strip("*")) > 1
         if language == "rust":
@@ -93,7 +103,7 @@ def _type_of(code: Code, item: Item, receiver: Item) -> str:
     return "" if receiver.type == "constant" else WELL_KNOWN.get(language, {}).get(item.text, "")
 
 
-def _rust_self(item: Item, around: str) -> str:
+def _name_rust_self(item: Item, around: str) -> str:
     """Return the type that rustc reports for `self` in the enclosing method."""
     implemented, function = item.ancestor("impl_item"), item.ancestor("function_item")
     kind = implemented.child("type") if implemented else None
@@ -104,7 +114,7 @@ def _rust_self(item: Item, around: str) -> str:
     return f"reference `&{shown}`" if "&" in given else f"struct `{shown}`"
 
 
-def _packages(code: Code) -> set[str]:
-    """The names of the packages that a Go file imports."""
+def _find_packages(code: Code) -> set[str]:
+    """Return the names of the packages that a Go file imports."""
     paths = [item.child("path") for item in code.items if item.type == "import_spec" and not item.child("name")]
     return {path.text.strip('"').rpartition("/")[2] for path in paths if path}

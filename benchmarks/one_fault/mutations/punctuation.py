@@ -4,91 +4,91 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import grammar
-from benchmarks.one_fault.registry import LANGUAGES, Candidate, mutation
+from benchmarks.one_fault.mutations.uses import find_grammar
+from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from lsp_harness.text.edit import Edit
 
 OPENING, CLOSING, QUOTES = ("(", "[", "{"), (")", "]", "}"), ('"', "'")
 WITH_SEMICOLON = ("javascript", "typescript", "rust", "java", "csharp", "php")
 
 
-def _tokens(code: Code, texts: tuple[str, ...]) -> list[Item]:
+def _find_tokens(code: Code, texts: tuple[str, ...]) -> list[Item]:
     return [leaf for leaf in code.leaves if leaf.type in texts and leaf.text == leaf.type]
 
 
-def _removal(code: Code, item: Item) -> Edit:
-    """A token that is alone on its line goes with the line."""
+def _remove_token(code: Code, item: Item) -> Edit:
+    """Return the removal of a token, with its line if nothing else is on it."""
     return Edit(*code.line_of(item.start), b"") if code.alone(item) else Edit(item.start, item.end, b"")
 
 
-def _candidate(code: Code, edit: Edit, token: str, change: str) -> Candidate:
+def _make_candidate(code: Code, edit: Edit, token: str, change: str) -> Candidate:
     number = code.data.count(b"\n", 0, edit.start)
     return Candidate(edit, "syntax", facts={"token": token, "change": change, "line": number})
 
 
-def _missing(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Candidate]:
-    tokens = _tokens(code, texts)
+def _remove_tokens(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Candidate]:
+    tokens = _find_tokens(code, texts)
     # brackets of each sort as often, though some are rare in some languages
     rng.shuffle(tokens)
     rare = {text: sum(token.type == text for token in tokens) for text in texts}
     tokens.sort(key=lambda token: rng.random() * rare[token.type])
     for item in tokens:
-        yield _candidate(code, _removal(code, item), item.type, "missing")
+        yield _make_candidate(code, _remove_token(code, item), item.type, "missing")
 
 
-def _extra(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Candidate]:
-    tokens = _tokens(code, texts)
+def _add_tokens(code: Code, rng: Random, texts: tuple[str, ...]) -> Iterator[Candidate]:
+    tokens = _find_tokens(code, texts)
     for item in rng.sample(tokens, len(tokens)):
         if code.alone(item):
             start, end = code.line_of(item.start)
             edit = Edit(end, end, code.data[start:end])
         else:
             edit = Edit(item.end, item.end, item.text.encode())
-        yield _candidate(code, edit, item.type, "extra")
+        yield _make_candidate(code, edit, item.type, "extra")
 
 
-def _strings(code: Code) -> list[tuple[Item, str]]:
-    """The string literals of one line, with their quote."""
-    types = grammar(code).quoted
+def _find_strings(code: Code) -> list[tuple[Item, str]]:
+    """Return the string literals on one line, with their quotes."""
+    types = find_grammar(code).quoted
     found = [(item, item.text[-1:]) for item in code.items if item.type in types and "\n" not in item.text]
     return [(item, quote) for item, quote in found if quote in QUOTES and item.text[-3:] != quote * 3]
 
 
-@mutation("missing_quote")
+@register_mutation("missing_quote")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    strings = _strings(code)
+    strings = _find_strings(code)
     for item, quote in rng.sample(strings, len(strings)):
         opening = rng.random() < 0.3 and item.text.startswith(quote)
         at = item.start if opening else item.end - 1
-        yield _candidate(code, Edit(at, at + 1, b""), quote, "missing")
+        yield _make_candidate(code, Edit(at, at + 1, b""), quote, "missing")
 
 
-@mutation("extra_quote")
+@register_mutation("extra_quote")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
-    strings = _strings(code)
+    strings = _find_strings(code)
     for item, quote in rng.sample(strings, len(strings)):
-        yield _candidate(code, Edit(item.end, item.end, quote.encode()), quote, "extra")
+        yield _make_candidate(code, Edit(item.end, item.end, quote.encode()), quote, "extra")
 
 
 def _register(kind: str, make: Callable[..., Iterator[Candidate]], texts: tuple[str, ...], *languages: str) -> None:
-    @mutation(kind, *languages)
+    @register_mutation(kind, *languages)
     def _(code: Code, rng: Random) -> Iterator[Candidate]:
         return make(code, rng, texts)
 
 
-_register("missing_closing_bracket", _missing, CLOSING, *LANGUAGES)
-_register("missing_opening_bracket", _missing, OPENING, *LANGUAGES)
-_register("extra_bracket", _extra, CLOSING, *LANGUAGES)
-_register("missing_comma", _missing, (",",), *LANGUAGES)
-_register("extra_comma", _extra, (",",), *LANGUAGES)
-_register("missing_colon", _missing, (":",), *LANGUAGES)
-_register("extra_colon", _extra, (":",), "python", "javascript", "typescript")
-_register("missing_semicolon", _missing, (";",), *WITH_SEMICOLON)
-_register("missing_end", _missing, ("end",), "ruby")
-_register("extra_end", _extra, ("end",), "ruby")
+_register("missing_closing_bracket", _remove_tokens, CLOSING, *LANGUAGES)
+_register("missing_opening_bracket", _remove_tokens, OPENING, *LANGUAGES)
+_register("extra_bracket", _add_tokens, CLOSING, *LANGUAGES)
+_register("missing_comma", _remove_tokens, (",",), *LANGUAGES)
+_register("extra_comma", _add_tokens, (",",), *LANGUAGES)
+_register("missing_colon", _remove_tokens, (":",), *LANGUAGES)
+_register("extra_colon", _add_tokens, (":",), "python", "javascript", "typescript")
+_register("missing_semicolon", _remove_tokens, (";",), *WITH_SEMICOLON)
+_register("missing_end", _remove_tokens, ("end",), "ruby")
+_register("extra_end", _add_tokens, ("end",), "ruby")
 
 
-def alternatives(code: Code, candidate: Candidate) -> int:
+def count_alternatives(code: Code, candidate: Candidate) -> int:
     """Count the other places of its line where the missing token makes the text parse again."""
     if candidate.facts.get("change") != "missing" or candidate.edit.start == code.line_of(candidate.edit.start)[0]:
         return 0

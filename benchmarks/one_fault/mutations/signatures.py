@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import declared_type, grammar
+from benchmarks.one_fault.mutations.uses import find_declared_type, find_grammar
 
 LITERALS = {
     "string_literal": "String",
@@ -16,12 +16,12 @@ LITERALS = {
 """Of Java."""
 
 
-def argument_types(code: Code, name: Item) -> str | None:
-    """The types of the arguments of a Java call, as jdtls lists them; None where the text does not tell."""
+def find_argument_types(code: Code, name: Item) -> str | None:
+    """Return the types of the arguments of a Java call as jdtls lists them, or None if one is unknown."""
     listed = name.parent.child("arguments") if name.parent else None
     found: list[str] = []
     for argument in listed.named() if listed else []:
-        kind = LITERALS.get(argument.type) or declared_type(name, argument.text, grammar(code))
+        kind = LITERALS.get(argument.type) or find_declared_type(name, argument.text, find_grammar(code))
         if not kind:
             return None
         found.append(kind)
@@ -37,20 +37,20 @@ class Signature:
     owner: Item
 
 
-def signatures(code: Code) -> dict[str, Signature]:
-    known = grammar(code)
+def find_signatures(code: Code) -> dict[str, Signature]:
+    known = find_grammar(code)
     found: list[Signature] = []
     for item in code.items:
         name, parameters = item.child("name"), item.child("parameters")
         if item.type in known.functions and name and parameters:
-            kinds = _types(parameters, known.typed)
+            kinds = _read_types(parameters, known.typed)
             if kinds is not None:
                 found.append(Signature(name.text, kinds, item))
     count = Counter(one.name for one in found)
     return {one.name: one for one in found if count[one.name] == 1}
 
 
-def _types(parameters: Item, typed: dict[str, tuple[str, str]]) -> tuple[str, ...] | None:
+def _read_types(parameters: Item, typed: dict[str, tuple[str, str]]) -> tuple[str, ...] | None:
     found: list[str] = []
     for each in parameters.named():
         if each.type == "self_parameter":

@@ -5,8 +5,8 @@ from random import Random
 
 from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
-from benchmarks.one_fault.mutations.uses import grammar
-from benchmarks.one_fault.registry import LANGUAGES, Candidate, mutation
+from benchmarks.one_fault.mutations.uses import find_grammar
+from benchmarks.one_fault.registry import LANGUAGES, Candidate, register_mutation
 from benchmarks.one_fault.wording import UNUSED_IMPORT, UNUSED_VARIABLE, Wording
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -66,12 +66,12 @@ STATEMENTS = {
 }
 
 
-@mutation("unused_variable")
+@register_mutation("unused_variable")
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     language = code.language.id
     names = CAMEL if language in ("javascript", "typescript", "go", "java", "csharp", "php") else SNAKE
     for function in rng.sample(code.items, len(code.items)):
-        first = _first_statement(code, function)
+        first = _find_first_statement(code, function)
         name = rng.choice(names)
         if first is None or name in code.words:
             continue
@@ -80,12 +80,12 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         at = code.line_of(first.start)[0]
         wording = rng.choice(wordings) if wordings else None
         marked = f"${name}" if language == "php" else name
-        yield _added(code, at, first, statement, marked, wording, "F841")
+        yield _add_statement(code, at, first, statement, marked, wording, "F841")
 
 
-def _first_statement(code: Code, function: Item) -> Item | None:
-    """The first statement of a function, where it begins a line."""
-    if function.type not in grammar(code).functions:
+def _find_first_statement(code: Code, function: Item) -> Item | None:
+    """Return the first statement of a function, if it begins a line."""
+    if function.type not in find_grammar(code).functions:
         return None
     body = function.child("body")
     named = [item for item in body.named() if item.type != "comment"] if body else []
@@ -100,10 +100,10 @@ def _first_statement(code: Code, function: Item) -> Item | None:
     return named[0] if begins else None
 
 
-def _added(
+def _add_statement(
     code: Code, at: int, beside: Item, statement: str, marked: str, wording: Wording | None, rule: str
 ) -> Candidate:
-    """A statement on a line of its own, indented as the one beside it."""
+    """Return a candidate with a new statement on its own line, indented like the one beside it."""
     start, _ = code.line_of(beside.start)
     indent = code.data[start : beside.start]
     ending = b"\r\n" if b"\r\n" in code.data else b"\n"
@@ -119,7 +119,7 @@ def _added(
     return Candidate(Edit(at, at, new), "parses", diagnostic, facts=facts)
 
 
-@mutation("unused_import", *(language for language in LANGUAGES if language != "ruby"))
+@register_mutation("unused_import", *(language for language in LANGUAGES if language != "ruby"))
 def _(code: Code, rng: Random) -> Iterator[Candidate]:
     language = code.language.id
     around = {"import_spec": None}
@@ -144,7 +144,7 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         if end == len(code.data) and not code.data.endswith(b"\n"):
             continue
         marked = statement if language == "go" else path if path and language in ("rust", "java") else name
-        yield _added(
+        yield _add_statement(
             code,
             start if before else end,
             beside,

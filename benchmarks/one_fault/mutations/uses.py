@@ -7,7 +7,7 @@ from benchmarks.one_fault.case import Diagnostic
 from benchmarks.one_fault.code import Code, Item
 from benchmarks.one_fault.grammars import GRAMMARS, Grammar
 from benchmarks.one_fault.registry import Candidate, Judge
-from benchmarks.one_fault.typos import SHORTEST, distance
+from benchmarks.one_fault.typos import SHORTEST, edit_distance
 from benchmarks.one_fault.wording import Wording
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -16,7 +16,7 @@ Respell = Callable[[str, Random], str]
 NEVER = frozenset({"self", "this", "super", "cls", "true", "false", "null", "None", "True", "False", "nil", "require"})
 
 
-def grammar(code: Code) -> Grammar:
+def find_grammar(code: Code) -> Grammar:
     return GRAMMARS[code.language.id]
 
 
@@ -29,27 +29,27 @@ def _is_in(item: Item, table: dict[str, str]) -> bool:
     return (fields == "*" and not item.field) or item.field in fields.split()
 
 
-def _any(item: Item, table: dict[str, str]) -> bool:
+def _is_in_table(item: Item, table: dict[str, str]) -> bool:
     fields = table.get(item.parent.type, "") if item.parent else ""
     return fields == "*" or _is_in(item, table)
 
 
-def variables(code: Code) -> list[Item]:
-    """Reads of names that the text has before already."""
-    known = grammar(code)
+def find_variables(code: Code) -> list[Item]:
+    """Return reads of names that also occur earlier in the text."""
+    known = find_grammar(code)
     seen: set[str] = set()
     items: list[Item] = []
     for item in code.items:
         if item.type in known.names:
-            if item.text in seen and _any(item, known.uses) and not (item.parent and item.field == "name"):
+            if item.text in seen and _is_in_table(item, known.uses) and not (item.parent and item.field == "name"):
                 items.append(item)
             seen.add(item.text)
     return items
 
 
-def functions(code: Code) -> list[Item]:
-    """Names that are called, without a receiver."""
-    known = grammar(code)
+def find_functions(code: Code) -> list[Item]:
+    """Return called names without a receiver."""
+    known = find_grammar(code)
     leaf = {"name"} if code.language.id == "php" else known.names
     found = [item for item in code.items if item.type in leaf and _is_in(item, known.calls)]
     if code.language.id in ("java", "ruby"):
@@ -59,15 +59,15 @@ def functions(code: Code) -> list[Item]:
     return found
 
 
-def types(code: Code) -> list[Item]:
-    known = grammar(code)
-    return [item for item in code.items if item.type in known.type_names and _any(item, known.types)]
+def find_types(code: Code) -> list[Item]:
+    known = find_grammar(code)
+    return [item for item in code.items if item.type in known.type_names and _is_in_table(item, known.types)]
 
 
-def members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
-    """Each member with its receiver, and whether it is called."""
+def find_members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
+    """Yield each member with its receiver, and whether it is called."""
     for item in code.items:
-        if fields := grammar(code).members.get(item.type):
+        if fields := find_grammar(code).members.get(item.type):
             receiver, name = item.child(fields[0]), item.child(fields[1])
             if receiver and name and not name.children:
                 called = (
@@ -78,8 +78,8 @@ def members(code: Code) -> Iterator[tuple[Item, Item, bool]]:
                 yield name, receiver, called
 
 
-def owner(item: Item, known: Grammar) -> str:
-    """The name of the class around, without its type parameters; empty outside of any."""
+def find_owner(item: Item, known: Grammar) -> str:
+    """Return the name of the enclosing class without type parameters, or an empty text."""
     around = item.ancestor(*known.classes)
     name = around.child(known.classes[around.type]) if around else None
     if name and name.type == "generic_type":
@@ -87,26 +87,26 @@ def owner(item: Item, known: Grammar) -> str:
     return name.text if name else ""
 
 
-def declared_type(item: Item, name: str, known: Grammar) -> str:
-    """The type that a parameter or a local variable of the function around is declared with; empty where it is not."""
+def find_declared_type(item: Item, name: str, known: Grammar) -> str:
+    """Return the declared type of a parameter or local variable, or an empty text."""
     function = item.ancestor(*known.functions)
     for place in function.walk() if function else ():
         if fields := known.typed.get(place.type):
             kind = place.child(fields[1])
-            if kind and any(_names(child, fields[0], name) for child in place.children):
+            if kind and any(_declares_name(child, fields[0], name) for child in place.children):
                 return kind.text.removeprefix(":").strip()
     return ""
 
 
-def _names(item: Item, field: str, name: str) -> bool:
+def _declares_name(item: Item, field: str, name: str) -> bool:
     if item.type == "variable_declarator":
         inner = item.child("name")
         return bool(inner and inner.text == name)
     return item.field == field and item.text == name
 
 
-def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
-    """Another spelling of a name, which the text has nowhere; empty where none was found."""
+def misspell_item(code: Code, item: Item, respell: Respell, rng: Random) -> str:
+    """Return another spelling of a name that does not occur in the text, or an empty text."""
     old = item.text.lstrip("$")
     head = item.text[: len(item.text) - len(old)]
     if len(old) < SHORTEST or old in NEVER or old.startswith("__"):
@@ -118,20 +118,20 @@ def respelt(code: Code, item: Item, respell: Respell, rng: Random) -> str:
     return ""
 
 
-def replaced(code: Code, item: Item, new: str, wording: Wording, judge: Judge = "parses") -> Candidate:
-    """A candidate in which a name is spelt in another way, and is what the diagnostic is about."""
+def replace_name(code: Code, item: Item, new: str, wording: Wording, judge: Judge = "parses") -> Candidate:
+    """Return a candidate in which a name is misspelt and has the diagnostic."""
     end = item.start + len(encode(new))
     diagnostic = Diagnostic(item.start, end, wording.message, wording.source, wording.code, wording.severity)
-    return Candidate(Edit(item.start, item.end, encode(new)), judge, diagnostic, facts=facts(code, item, new))
+    return Candidate(Edit(item.start, item.end, encode(new)), judge, diagnostic, facts=describe_change(code, item, new))
 
 
-def facts(code: Code, item: Item, new: str) -> dict[str, object]:
+def describe_change(code: Code, item: Item, new: str) -> dict[str, object]:
     """Return facts about the change: how often the name occurs elsewhere, and other names that are as similar."""
     old, wrong = item.text.lstrip("$"), new.lstrip("$")
-    reach = distance(wrong.lower(), old.lower())
+    reach = edit_distance(wrong.lower(), old.lower())
     rivals = [
         word
         for word in code.words
-        if word != old and abs(len(word) - len(wrong)) <= reach and distance(word.lower(), wrong.lower()) <= reach
+        if word != old and abs(len(word) - len(wrong)) <= reach and edit_distance(word.lower(), wrong.lower()) <= reach
     ]
     return {"name": item.text, "wrote": new, "elsewhere": code.words[old] - 1, "rivals": sorted(rivals)}

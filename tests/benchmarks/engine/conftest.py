@@ -26,7 +26,7 @@ LINE = {
 
 
 def write_set(folder: Path, files: int = 4) -> Path:
-    """`fim_repo` as the real one is written: `files` edits a language."""
+    """Write a set like `fim_repo` with `files` edits of each language."""
     rows: list[dict[str, object]] = []
     for language, (path, unit, gold) in LINE.items():
         for number in range(files):
@@ -41,7 +41,7 @@ def write_set(folder: Path, files: int = 4) -> Path:
 
 @pytest.fixture
 def eval_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The set, and the variable that names it."""
+    """Write the set, name it by its variable, and return its folder."""
     folder = write_set(tmp_path / "data")
     monkeypatch.setenv("LSP_HARNESS_EVAL_DATA", str(folder))
     return folder
@@ -49,7 +49,7 @@ def eval_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fake_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program to be named as the anchor; what it was asked is in `seen` beside it."""
+    """Return a program that replaces llama-server; it writes its requests to the file `seen` beside it."""
     program = tmp_path / "llama-server"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
     program.chmod(0o755)
@@ -58,7 +58,7 @@ def fake_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def bench(
+def bench_shell(
     tmp_path: Path,
     home: Path,
     tiny_model: Path,
@@ -66,7 +66,7 @@ def bench(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Shell:
-    """Runs commands in this process, with the tiny model."""
+    """Return a shell that runs commands in this process, with the tiny model."""
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     monkeypatch.delenv("LSP_HARNESS_BENCH_ANCHOR", raising=False)
     monkeypatch.chdir(tmp_path)

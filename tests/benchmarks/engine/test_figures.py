@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from benchmarks.engine.figures import Figure, Goal, Result, from_json, p50, p95, percentile
-from benchmarks.engine.step_curve import prefill_chunk_tokens, step_ms
+from benchmarks.engine.figures import Figure, Goal, Result, p50, p95, percentile, read_result
+from benchmarks.engine.step_curve import read_prefill_chunk_tokens, step_ms
 
 
 def test_percentiles_are_linear_between_ranks() -> None:
@@ -32,7 +32,7 @@ def test_a_goal_bounds_the_value_or_the_ratio(goal: Goal | None, met: bool | Non
     assert Figure("f", 2.0, 4.0, goal=goal).met is met
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+def test_a_goal_without_a_measurement_is_neither_met_nor_missed() -> None:
     assert Figure("f", None, 4.0, goal=Goal(1)).met is None
     assert Figure("f", 2.0, None, goal=Goal(1, "ratio")).met is None
     assert Figure("f", 2.0, 0.0, goal=Goal(1, "ratio")).met is None
@@ -43,11 +43,11 @@ def test_a_result_survives_json() -> None:
     result = Result("typing", "keys", figures, ["note"], {"chart": {"ours": [1.0]}}, {"cores": 2})
     body = json.loads(json.dumps(result.to_json()))
     assert (body["figures"][0]["ratio"], body["figures"][0]["met"]) == (0.5, True)
-    assert from_json(body) == result
+    assert read_result(body) == result
 
 
-def test_the_engines_curve_is_read_between_its_points() -> None:
+def test_the_cost_curve_of_the_engine_is_interpolated() -> None:
     props = {"curve": {"decode_ms": {"1": 10.0, "16": 40.0, "4": 16.0}, "chunk": 16}}
     assert (step_ms(props, 4), step_ms(props, 10), step_ms(props, 32)) == (16.0, 28.0, None)
-    assert prefill_chunk_tokens(props) == 16
-    assert (step_ms({}, 1), prefill_chunk_tokens({})) == (None, None)
+    assert read_prefill_chunk_tokens(props) == 16
+    assert (step_ms({}, 1), read_prefill_chunk_tokens({})) == (None, None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.real_edits import RealEdit, edits_of_different_files, load_real_edits
+from benchmarks.engine.real_edits import RealEdit, choose_edits_of_different_files, load_real_edits
 from lsp_harness.errors import UsageError
 
 
@@ -39,13 +39,13 @@ def test_languages_of_the_set_take_turns(eval_data: Path) -> None:
     assert edits[0].before.endswith("# 0\n")
 
 
-def test_without_the_set_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_set_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_EVAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=r"set LSP_HARNESS_EVAL_DATA .* --repo"):
         load_real_edits(None)
 
 
-def test_a_set_that_is_no_gzip_file_is_said_to_be_unreadable(eval_data: Path) -> None:
+def test_a_set_that_is_no_gzip_file_cannot_be_read(eval_data: Path) -> None:
     (eval_data / "fim_repo.jsonl.gz").write_text("{}")
     with pytest.raises(UsageError, match="cannot be read"):
         load_real_edits(None)
@@ -71,6 +71,6 @@ def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
         load_real_edits(tmp_path)
 
 
-def test_distinct_files_first_and_again_when_there_are_no_more() -> None:
+def test_edits_of_different_files_come_first_and_then_repeat() -> None:
     edits = [RealEdit(path, "python", "", "", path) for path in ("a", "a", "b")]
-    assert [edit.path for edit in edits_of_different_files(edits, 3)] == ["a", "b", "a"]
+    assert [edit.path for edit in choose_edits_of_different_files(edits, 3)] == ["a", "b", "a"]

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.reference_server import PROGRAM_VARIABLE, find_program, infill_body, start_llama_server
+from benchmarks.engine.reference_server import PROGRAM_VARIABLE, find_program, make_infill_body, start_llama_server
 from benchmarks.engine.timing import measure_stream
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 
 
-def test_lines_around_the_cursor_and_slot_0() -> None:
+def test_an_infill_request_has_256_lines_above_the_cursor_and_slot_0() -> None:
     before = "".join(f"line {n}\n" for n in range(300)) + "  x = "
     after = "rest\n" + "".join(f"below {n}\n" for n in range(100))
-    body = infill_body(before, after, 16)
+    body = make_infill_body(before, after, 16)
     assert body["input_prefix"].startswith("line 44\n")
     assert body["input_prefix"].count("\n") == 256
     assert body["prompt"] == "  x = "
@@ -23,12 +23,12 @@ def test_lines_around_the_cursor_and_slot_0() -> None:
     assert body["samplers"] == ["top_k", "top_p", "infill"]
 
 
-def test_on_a_blank_line_it_asks_from_column_0() -> None:
-    body = infill_body("def f():\n    ", "\n", 16)
+def test_a_request_on_a_blank_line_starts_at_column_0() -> None:
+    body = make_infill_body("def f():\n    ", "\n", 16)
     assert (body["prompt"], body["n_indent"], body["input_suffix"]) == ("", 4, "\n\n")
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_a_missing_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
     assert find_program(None) is None
     monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nowhere"))
@@ -36,7 +36,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
         find_program(None)
 
 
-async def test_it_is_started_with_our_model_threads_and_layout(fake_server: Path, tmp_path: Path) -> None:
+async def test_llama_server_is_started_with_our_model_threads_and_layout(fake_server: Path, tmp_path: Path) -> None:
     async with start_llama_server(fake_server, tmp_path / "m.gguf", threads=3, n_ctx=4096, repack=False) as anchor:
         timing = await measure_stream(anchor.infill("a\nb", "c\n", 16))
         assert (timing.text, timing.usage.evaluated, timing.usage.reused, timing.generated) == ("ab", 250, 750, 16)
@@ -51,7 +51,7 @@ async def test_it_is_started_with_our_model_threads_and_layout(fake_server: Path
     assert [completion[key] for key in ("path", "id_slot", "temperature", "seed")] == ["/completion", 2, 0.8, 7]
 
 
-async def test_one_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
+async def test_the_error_quotes_the_last_line_of_a_server_that_ends_at_once(tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     program.write_text("#!/bin/sh\necho cannot load >&2\nexit 3\n")
     program.chmod(0o755)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.engine.figures import Figure, Goal, Result
 from benchmarks.engine.plot import plot_distribution
-from benchmarks.engine.report import figure_cells, format_number, render_page
+from benchmarks.engine.report import format_number, make_figure_cells, render_page
 
 FIGURES = (
     Figure("fast <enough>", 1.0, 40.0, "llama-server", "ms", Goal(0.05, "ratio")),
@@ -19,7 +19,7 @@ RESULT = Result(
 
 
 class Page(HTMLParser):
-    """Tags that are open at the end, everything linked, and the text."""
+    """A parser of HTML that keeps open tags, links and the text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
+def test_the_page_is_well_formed_and_needs_no_other_files() -> None:
     html = render_page([RESULT, RESULT])
     read = Page(html)
     assert (read.open, read.links) == ([], [])
@@ -58,8 +58,8 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
     assert "a <note>" in read.text
 
 
-def test_a_row_says_what_it_stands_beside_and_whether_the_goal_is_met() -> None:
-    assert figure_cells(FIGURES[0]) == (
+def test_a_row_names_the_compared_server_and_the_state_of_the_goal() -> None:
+    assert make_figure_cells(FIGURES[0]) == (
         "fast <enough>",
         "1 ms",
         "40 ms",
@@ -68,13 +68,13 @@ def test_a_row_says_what_it_stands_beside_and_whether_the_goal_is_met() -> None:
         "ratio ≤ 0.05",
         "met",
     )
-    assert figure_cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
-    assert figure_cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
+    assert make_figure_cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
+    assert make_figure_cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
     assert 'class="met"' in render_page([RESULT])
     assert 'class="missed"' in render_page([RESULT])
 
 
-def test_numbers_for_people() -> None:
+def test_numbers_are_rounded_for_people() -> None:
     assert [format_number(value) for value in (None, 0.0, 0.04567, 12.345, 1234.5)] == [
         "–",
         "0",

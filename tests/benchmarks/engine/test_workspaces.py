@@ -10,7 +10,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from tests.context.counting import words as count
+from tests.context.counting import count_words as count
 
 HERE = "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    "
 EDIT = RealEdit("till.py", "python", HERE, "\n", "return cart.total()", "shop")
@@ -42,7 +42,7 @@ async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data
         assert workspaces.index_of(RealEdit("a.py", "python", "", "", "", "other")) is None
 
 
-async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
+async def test_a_repository_of_the_user_is_indexed_in_its_own_folder(tmp_path: Path):
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop/cart.py").write_text(CART)
     (tmp_path / "till.py").write_text(HERE)
@@ -54,6 +54,6 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
         assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_without_the_files_of_its_repository_an_edit_knows_of_no_other(eval_data: Path):
+def test_an_edit_without_its_repository_has_no_index(eval_data: Path):
     with open_workspaces([EDIT], None, ignore_progress) as workspaces:
         assert (workspaces.count, workspaces.index_of(EDIT)) == (0, None)

@@ -10,7 +10,7 @@ from benchmarks.evaluation.results.task_result import TaskResult
 from benchmarks.evaluation.suites.eval_task import EvalTask, Suite
 from benchmarks.evaluation.suites.hidden_check import CommandCheck
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from tests.harness.tools import edits
+from tests.harness.tools import make_edit_settings
 
 SOURCE = "def area(width, height):\n    return width + height\n"
 RIGHT = "```\ndef area(width, height):\n    return width * height\n```"
@@ -48,7 +48,7 @@ async def run_arms(
 ) -> list[TaskResult]:
     """Run arms over tasks with these replies, and write the results into the folder."""
     engine = ScriptedEngine([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
-    config = options.pop("config", None) or edits(1, 0)
+    config = options.pop("config", None) or make_edit_settings(1, 0)
     run_options = RunOptions(tuple(arms), "scripted", **options)
     run = EvalRun(
         *(Suite("small", tasks or (make_task(),)), config, engine, run_options, ResultFile(folder / "out.jsonl")),
@@ -60,6 +60,6 @@ async def run_arms(
     return results
 
 
-def categories(results: Sequence[TaskResult]) -> dict[str, str]:
+def find_categories_by_arm(results: Sequence[TaskResult]) -> dict[str, str]:
     """Return arm → category."""
     return {result.arm: result.category for result in results}

@@ -15,7 +15,7 @@ from tests.benchmarks.evaluation.suite import (
     SOURCE,
     VISIBLE,
     WRONG,
-    categories,
+    find_categories_by_arm,
     make_task,
     run_arms,
 )
@@ -65,7 +65,7 @@ async def test_no_answer_is_no_failure(tmp_path: Path):
 async def test_the_harness_answers_as_for_a_user(tmp_path: Path):
     replies = ["return width * height"] * 2
     results = await run_arms(tmp_path, ["ladder", "oracle"], replies, may_leave_replies=True)
-    assert categories(results) == {"ladder": "pass", "oracle": "pass"}
+    assert find_categories_by_arm(results) == {"ladder": "pass", "oracle": "pass"}
     [ladder, _] = results
     assert ladder.kind == "statement fill"
     assert {"UNDERSTAND", "LOCATE", "GENERATE", "VERIFY"} <= ladder.state_seconds.keys()
@@ -76,7 +76,7 @@ async def test_the_oracle_knows_candidates_that_were_rejected(tmp_path: Path):
     """The right candidate has an unused import, which the linter rejects, so the harness shows nothing."""
     replies = ["import os; return width * height", *["pass"] * 99]
     results = await run_arms(tmp_path, ["ladder", "oracle"], replies, may_leave_replies=True)
-    assert categories(results) == {"ladder": "no answer", "oracle": "pass"}
+    assert find_categories_by_arm(results) == {"ladder": "no answer", "oracle": "pass"}
     assert "F401" in " ".join(results[0].reasons)
 
 
@@ -99,7 +99,7 @@ async def test_an_attempt_ends_at_the_limit_of_time(tmp_path: Path):
     edit = make_task(kind="edit", tests=())
     replies = [{"hang": True}, {"hang": True}]
     results = await run_arms(tmp_path, ["single", "ladder"], replies, edit, limit_s=0.2, may_leave_replies=True)
-    assert categories(results) == {"single": "cut off", "ladder": "cut off"}
+    assert find_categories_by_arm(results) == {"single": "cut off", "ladder": "cut off"}
     assert "0.2 s" in results[0].reason
 
 
@@ -150,7 +150,7 @@ async def test_the_hidden_check_is_not_in_the_workspace(tmp_path: Path):
     assert HIDDEN not in VISIBLE
 
 
-async def test_nothing_of_a_task_stays(tmp_path: Path):
+async def test_a_run_leaves_no_session_and_no_index(tmp_path: Path):
     home = tmp_path / "home"
     await run_arms(tmp_path, ["ladder"], [RIGHT])
     assert list(home.glob("sessions/*")) == []

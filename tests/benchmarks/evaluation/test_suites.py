@@ -84,7 +84,7 @@ def test_two_tasks_need_two_names(tmp_path: Path):
         read_suite(write(tmp_path, SUITE + SUITE))
 
 
-def test_a_suite_that_is_not_there_says_where_it_was_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_error_about_a_missing_suite_names_the_searched_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_EVAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=f"no_such_set is neither a file nor a set in the folder {tmp_path}"):
         read_suite("no_such_set")
@@ -96,7 +96,7 @@ def test_a_suite_that_is_not_there_says_where_it_was_looked_for(tmp_path: Path, 
 
 
 # -- development sets
-def case(**changes: Any) -> dict[str, Any]:
+def make_case_row(**changes: Any) -> dict[str, Any]:
     return {
         "id": "x/1",
         "kind": "fix",
@@ -115,7 +115,7 @@ def read_cases(folder: Path, *cases: dict[str, Any]):
 
 
 def test_a_case_becomes_a_task(tmp_path: Path):
-    suite = read_cases(tmp_path, case(), case(id="fill", kind="fim"))
+    suite = read_cases(tmp_path, make_case_row(), make_case_row(id="fill", kind="fim"))
     [task] = suite.tasks
     assert (task.suite, task.id, task.kind, task.target) == ("fix_small", "x/1", "fix", "solution.py")
     assert task.gold == {"solution.py": "def one():\n    return 1\n"}
@@ -124,7 +124,7 @@ def test_a_case_becomes_a_task(tmp_path: Path):
 
 def test_code_before_the_answer_is_part_of_the_file(tmp_path: Path):
     check = {"type": "script", "before": "from typing import *\n", "after": "\n"}
-    [task] = read_cases(tmp_path, case(check=check)).tasks
+    [task] = read_cases(tmp_path, make_case_row(check=check)).tasks
     assert task.source == "from typing import *\ndef one():\n    return 2\n"
     assert task.gold == {"solution.py": "from typing import *\ndef one():\n    return 1\n"}
 
@@ -133,7 +133,10 @@ def test_a_diagnostic_is_found_in_the_text(tmp_path: Path):
     place = {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 12}}
     diagnostic = {"range": place, "source": "ruff", "code": "X1", "message": "two"}
     [task] = read_cases(
-        tmp_path, case(input={**case()["input"], "diagnostics": [diagnostic]}, check={"type": "ruff", "rule": "X1"})
+        tmp_path,
+        make_case_row(
+            input={**make_case_row()["input"], "diagnostics": [diagnostic]}, check={"type": "ruff", "rule": "X1"}
+        ),
     ).tasks
     assert task.finding
     finding = task.finding.locate(Document.from_text("file:///solution.py", task.source))
@@ -144,7 +147,9 @@ def test_a_diagnostic_moves_down_with_the_code(tmp_path: Path):
     place = {"start": {"line": 1, "character": 11}, "end": {"line": 1, "character": 12}}
     diagnostic = {"range": place, "message": "two"}
     check = {"type": "script", "before": "import math\nfrom typing import *\n", "after": "\n"}
-    [task] = read_cases(tmp_path, case(input={**case()["input"], "diagnostics": [diagnostic]}, check=check)).tasks
+    [task] = read_cases(
+        tmp_path, make_case_row(input={**make_case_row()["input"], "diagnostics": [diagnostic]}, check=check)
+    ).tasks
     assert task.finding
     finding = task.finding.locate(Document.from_text("file:///solution.py", task.source))
     assert task.source[finding.start : finding.end] == "2"
@@ -153,7 +158,7 @@ def test_a_diagnostic_moves_down_with_the_code(tmp_path: Path):
 @pytest.mark.parametrize("broken", [{"check": {"type": "magic"}}, {"input": {}}])
 def test_a_case_that_cannot_be_used_is_named(tmp_path: Path, broken: dict[str, Any]):
     with pytest.raises(UsageError, match=r"fix_small\.jsonl\.gz:1 is no case"):
-        read_cases(tmp_path, case(**broken))
+        read_cases(tmp_path, make_case_row(**broken))
 
 
 def test_a_set_that_is_cut_off_is_refused(tmp_path: Path):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.process
 CONTEXT = CallContext("call-1")
 
 
-def demo(*flaws: str, **options: Any) -> ServerSpec:
+def make_demo_server(*flaws: str, **options: Any) -> ServerSpec:
     environment = {"PYTHONPATH": str(ROOT), "SECRET": "$MCP_TEST_SECRET"} | options.pop("env", {})
     return ServerSpec("demo", sys.executable, ("-m", "tests.support.mcp_server", *flaws), environment, **options)
 
@@ -36,23 +36,23 @@ async def run(tools: Mapping[str, Tool], name: str, /, **input: Any) -> ToolResu
     return await tools[f"mcp__demo__{name}"].run(input, CONTEXT)
 
 
-async def error_of(tools: Mapping[str, Tool], name: str, /, **input: Any) -> str:
+async def call_and_read_error(tools: Mapping[str, Tool], name: str, /, **input: Any) -> str:
     with pytest.raises(HarnessError) as error:
         await run(tools, name, **input)
     return error.value.message
 
 
-def text_of(result: Any) -> str:
+def convert_to_text(result: Any) -> str:
     return convert_result(result).text
 
 
 @pytest.fixture(autouse=True)
-def secret(monkeypatch: pytest.MonkeyPatch):
+def secret_variable(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MCP_TEST_SECRET", "s3cret")
 
 
 async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         tools = servers.tools()
         assert servers.problems == {}
         assert list(tools)[:3] == ["mcp__demo__add", "mcp__demo__fail", "mcp__demo__slow"]
@@ -76,42 +76,42 @@ async def test_tools_of_a_program_are_listed_and_called(tmp_path: Path):
 
 async def test_only_the_allowed_tools_of_enabled_servers_are_offered(tmp_path: Path):
     off = ServerSpec("off", "/no/such/program", is_enabled=False)
-    async with McpServers([demo(tools=frozenset({"add", "multiply"})), off], tmp_path) as servers:
+    async with McpServers([make_demo_server(tools=frozenset({"add", "multiply"})), off], tmp_path) as servers:
         assert list(servers.tools()) == ["mcp__demo__add"]
         assert servers.problems == {"demo": "the MCP server demo has no tool multiply; correct the list tools"}
 
 
 async def test_a_call_that_takes_too_long_is_an_error_and_the_server_stays(tmp_path: Path):
-    async with McpServers([demo(timeout_s=0.5)], tmp_path) as servers:
+    async with McpServers([make_demo_server(timeout_s=0.5)], tmp_path) as servers:
         tools = servers.tools()
-        assert await error_of(tools, "slow") == (
+        assert await call_and_read_error(tools, "slow") == (
             "slow of the MCP server demo did not answer within 0.5 s; mcp.servers.demo.timeout_s sets the limit"
         )
         assert (await run(tools, "add", a=1, b=2)).text == "3"
 
 
 async def test_a_server_that_ends_is_started_again_once(tmp_path: Path):
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         tools = servers.tools()
         first = (await run(tools, "process")).text
-        assert await error_of(tools, "die") == (
+        assert await call_and_read_error(tools, "die") == (
             "the MCP server demo ended during the call; it is started again for the next call"
         )
         assert (await run(tools, "process")).text != first
-        assert await error_of(tools, "die") == "the MCP server demo ended during the call; it stays off"
-        assert (await error_of(tools, "add", a=1, b=2)).startswith(
+        assert await call_and_read_error(tools, "die") == "the MCP server demo ended during the call; it stays off"
+        assert (await call_and_read_error(tools, "add", a=1, b=2)).startswith(
             "the MCP server demo has ended and was started again once before"
         )
 
 
 async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_next_one(tmp_path: Path):
-    connection = ServerConnection(demo(), tmp_path, 20)
+    connection = ServerConnection(make_demo_server(), tmp_path, 20)
     await connection.start()
-    process = psutil.Process(int(text_of(await connection.call("process", {}, print))))
+    process = psutil.Process(int(convert_to_text(await connection.call("process", {}, print))))
     process.kill()
     async with asyncio.timeout(10):
         await connection.signs.is_over.wait()
-    assert text_of(await connection.call("add", {"a": 1, "b": 2}, print)) == "3"
+    assert convert_to_text(await connection.call("add", {"a": 1, "b": 2}, print)) == "3"
     await connection.stop()
 
 
@@ -122,16 +122,16 @@ async def test_a_server_that_ends_between_two_calls_is_started_again_before_the_
             ServerSpec("demo", "/no/such/program"),
             "the program /no/such/program of the MCP server demo cannot be started: no such file or directory",
         ),
-        (demo("dead"), "the MCP server demo ended while it was started. It wrote: no licence"),
+        (make_demo_server("dead"), "the MCP server demo ended while it was started. It wrote: no licence"),
         (
-            demo(env={"A": "$MCP_TEST_ABSENT"}),
+            make_demo_server(env={"A": "$MCP_TEST_ABSENT"}),
             "env.A of the MCP server demo refers to $MCP_TEST_ABSENT, which is not set; set it in the environment",
         ),
         (
             ServerSpec("demo", url="http://127.0.0.1:9/mcp"),
             "the MCP server demo at http://127.0.0.1:9/mcp cannot be used: All connection attempts failed",
         ),
-        (demo(cwd=Path("absent")), "there is no folder "),
+        (make_demo_server(cwd=Path("absent")), "there is no folder "),
     ],
     ids=["absent", "dead", "variable", "refused", "folder"],
 )  # fmt: skip
@@ -143,15 +143,15 @@ async def test_a_server_that_cannot_be_started_is_a_problem_and_no_error(
         assert servers.tools() == {}
 
 
-async def test_a_server_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
+async def test_a_server_that_does_not_answer_is_ended(tmp_path: Path):
     children = len(psutil.Process().children())
-    async with McpServers([demo("silent")], tmp_path, start_s=1.0) as servers:
+    async with McpServers([make_demo_server("silent")], tmp_path, start_s=1.0) as servers:
         assert servers.problems == {"demo": "the MCP server demo did not answer within 1 s"}
     assert len(psutil.Process().children()) == children
 
 
 async def test_a_server_may_write_a_lot_to_its_standard_error(tmp_path: Path):
-    async with McpServers([demo("noisy")], tmp_path) as servers:
+    async with McpServers([make_demo_server("noisy")], tmp_path) as servers:
         assert (await run(servers.tools(), "add", a=1, b=2)).text == "3"
 
 
@@ -163,7 +163,7 @@ def test_the_library_is_not_imported_without_a_server():
 
 async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
-    async with McpServers([demo()], tmp_path) as servers:
+    async with McpServers([make_demo_server()], tmp_path) as servers:
         assert servers.problems == {
             "demo": "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
         }
@@ -172,7 +172,7 @@ async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, m
 
 
 @asynccontextmanager
-async def http_server(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
+async def serve_tools_over_http(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
     """Serve the tools on a socket that was bound before, and yield the address."""
     import uvicorn
 
@@ -200,7 +200,7 @@ async def http_server(seen: list[Mapping[str, str]]) -> AsyncIterator[str]:
 
 async def test_tools_of_an_address_are_called_with_the_headers():
     seen: list[Mapping[str, str]] = []
-    async with http_server(seen) as url:
+    async with serve_tools_over_http(seen) as url:
         spec = ServerSpec("demo", url=url, headers={"Authorization": "Bearer ${MCP_TEST_SECRET}"})
         async with McpServers([spec]) as servers:
             tools = servers.tools()
@@ -210,19 +210,19 @@ async def test_tools_of_an_address_are_called_with_the_headers():
     assert {headers.get("authorization") for headers in seen} == {"Bearer s3cret"}
 
 
-async def test_an_address_that_no_longer_answers_is_an_error_of_its_tools():
+async def test_calls_to_an_address_that_no_longer_answers_are_errors():
     async with AsyncExitStack() as stack:
         web = await stack.enter_async_context(AsyncExitStack())
-        url = await web.enter_async_context(http_server([]))
+        url = await web.enter_async_context(serve_tools_over_http([]))
         servers = await stack.enter_async_context(McpServers([ServerSpec("demo", url=url)]))
         await web.aclose()
-        first, second = [await error_of(servers.tools(), "add", a=1, b=2) for _ in range(2)]
+        first, second = [await call_and_read_error(servers.tools(), "add", a=1, b=2) for _ in range(2)]
     assert first == "the MCP server demo ended during the call; it is started again for the next call"
     assert second == f"the MCP server demo at {url} cannot be used: All connection attempts failed"
 
 
-async def test_an_address_that_answers_something_else_is_a_problem():
-    async with http_server([]) as url, McpServers([ServerSpec("demo", url=f"{url}/other")]) as servers:
+async def test_an_address_that_is_no_mcp_server_is_a_problem():
+    async with serve_tools_over_http([]) as url, McpServers([ServerSpec("demo", url=f"{url}/other")]) as servers:
         assert servers.problems["demo"].startswith(f"the MCP server demo at {url}/other cannot be used: ")
 
 

@@ -1,4 +1,4 @@
-"""Schemas of foreign tools that are no schemas: none of them stops a prompt, a grammar or a check of arguments."""
+"""Tests of tools with invalid schemas: none of them stops a prompt, a grammar or a check of arguments."""
 
 import random
 from types import SimpleNamespace
@@ -47,7 +47,7 @@ def make_tool(schema: Any, description: str = "A tool.") -> McpTool:
     return McpTool(ServerConnection(ServerSpec("s", "program"), None, 1.0), listed)
 
 
-def test_no_random_schema_stops_what_reads_it():
+def test_random_schemas_stop_no_reader():
     choose = random.Random(20_261_130)
     for _ in range(1_000):
         tool = make_tool(make_schema(choose, 3))

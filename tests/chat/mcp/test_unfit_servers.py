@@ -20,7 +20,7 @@ from lsp_harness.chat.mcp.server_transport import ServerMessageReader, ServerSig
 from lsp_harness.chat.tool import CallContext
 from lsp_harness.errors import HarnessError
 from tests.support import raw_mcp_server
-from tests.support.raw_mcp_server import TOOL, answer, text_answer
+from tests.support.raw_mcp_server import TOOL, answer, make_text_answer
 from tests.test_tidy import ROOT
 
 pytestmark = pytest.mark.process
@@ -30,14 +30,14 @@ CHANGED = '{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}'
 PROGRAM = str(ROOT / "tests" / "support" / Path(raw_mcp_server.__file__).name)
 
 
-def raw(**script: list[str]) -> ServerSpec:
+def make_scripted_server(**script: list[str]) -> ServerSpec:
     """Return a server that answers as a script says. `__` in a name stands for a slash."""
     methods = {name.replace("__", "/"): lines for name, lines in script.items()}
     return ServerSpec("raw", sys.executable, (PROGRAM, json.dumps(methods)), timeout_s=20)
 
 
 @asynccontextmanager
-async def started(spec: ServerSpec, folder: Path) -> AsyncIterator[McpServers]:
+async def start_servers(spec: ServerSpec, folder: Path) -> AsyncIterator[McpServers]:
     async with McpServers([spec], folder) as servers:
         yield servers
 
@@ -50,41 +50,41 @@ async def call(servers: McpServers, tool: str = "one", /, **input: Any) -> str:
         return error.message
 
 
-def error_line(code: Any, message: Any = "boom", **more: Any) -> str:
+def make_error_line(code: Any, message: Any = "boom", **more: Any) -> str:
     error = {"code": code, "message": message, **more}
     return json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error}).replace('"ID"', "ID")
 
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32603, 0, 7])
 async def test_an_error_is_an_answer_and_the_server_stays(tmp_path: Path, code: int):
-    async with started(raw(tools__call=[error_line(code)]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[make_error_line(code)]), tmp_path) as servers:
         assert [await call(servers) for _ in range(3)] == ["the MCP server raw refused the call: boom"] * 3
         assert servers.status()[0].status == "running"
 
 
-async def test_an_error_before_the_end_is_told(tmp_path: Path):
-    async with started(raw(tools__call=[error_line(-32000), "END"]), tmp_path) as servers:
+async def test_the_message_has_an_error_before_the_end_of_the_server(tmp_path: Path):
+    async with start_servers(make_scripted_server(tools__call=[make_error_line(-32000), "END"]), tmp_path) as servers:
         assert await call(servers) == "the MCP server raw refused the call: boom"
 
 
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        (text_answer("ok \ud83d"), "ok \ufffd"),
+        (make_text_answer("ok \ud83d"), "ok \ufffd"),
         ('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\ud83d"}]}}', "\ufffd\ufffd\ufffd"),
-        (error_line(-32000, "no \udc00"), "the MCP server raw refused the call: no \ufffd"),
+        (make_error_line(-32000, "no \udc00"), "the MCP server raw refused the call: no \ufffd"),
         (answer({"content": [], "structuredContent": {"\ud83d": ["\ude00"]}}), '{"\ufffd": ["\ufffd"]}'),
     ],
     ids=["escape", "bytes", "error", "structure"],
 )
 async def test_half_a_character_is_replaced(tmp_path: Path, line: str, shown: str):
-    async with started(raw(tools__call=[line]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[line]), tmp_path) as servers:
         assert await call(servers) == shown
 
 
 async def test_half_a_character_of_an_argument_and_of_a_list_is_replaced(tmp_path: Path):
     listed = answer({"tools": [{**TOOL, "description": "\ud83d", "title": "\ude00"}]})
-    async with started(raw(tools__list=[listed]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__list=[listed]), tmp_path) as servers:
         assert servers.tools()["mcp__raw__one"].description == "\ufffd"
         assert json.loads(await call(servers, text="\ud83d", more={"\ude00": ["\ud83d\ude00"]})) == {
             "text": "\ufffd",
@@ -111,7 +111,7 @@ INVALID = (
 
 @pytest.mark.parametrize("line", INVALID)
 async def test_an_answer_that_is_not_valid_ends_its_call_at_once(tmp_path: Path, line: str):
-    async with started(raw(tools__call=[line]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[line]), tmp_path) as servers:
         began_s = time.monotonic()
         for _ in range(2):
             message = await call(servers)
@@ -143,19 +143,23 @@ NOISE = (
 
 
 async def test_lines_that_are_no_messages_are_left_out(tmp_path: Path):
-    lines = [*NOISE, text_answer("fine"), text_answer("twice")]
-    async with started(raw(tools__call=lines, tools__list=[*NOISE, answer({"tools": [TOOL]})]), tmp_path) as servers:
+    lines = [*NOISE, make_text_answer("fine"), make_text_answer("twice")]
+    async with start_servers(
+        make_scripted_server(tools__call=lines, tools__list=[*NOISE, answer({"tools": [TOOL]})]), tmp_path
+    ) as servers:
         assert [await call(servers) for _ in range(3)] == ["fine"] * 3
 
 
 async def test_half_a_line_at_the_end_is_the_end(tmp_path: Path):
-    async with started(raw(tools__call=['{"jsonrpc": "2.0", "id": ID, "resNOEND', "END"]), tmp_path) as servers:
+    async with start_servers(
+        make_scripted_server(tools__call=['{"jsonrpc": "2.0", "id": ID, "resNOEND', "END"]), tmp_path
+    ) as servers:
         assert (await call(servers)).startswith("the MCP server raw ended during the call")
 
 
 async def test_a_line_that_is_too_long_ends_the_calls_that_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.wire.message_lines.MessageLines.__init__.__defaults__", (1_000,))
-    async with started(raw(tools__call=[text_answer("x" * 2_000)]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__call=[make_text_answer("x" * 2_000)]), tmp_path) as servers:
         assert await call(servers) == "the MCP server raw refused the call: a line has more than 1,000 bytes"
         assert servers.status()[0].status == "running"
 
@@ -163,16 +167,16 @@ async def test_a_line_that_is_too_long_ends_the_calls_that_wait(tmp_path: Path, 
 @pytest.mark.parametrize("method", ["initialize", "tools__list"])
 async def test_a_server_that_is_silent_at_its_start_is_a_problem(tmp_path: Path, method: str):
     for lines in ([], ["noise"], ["END"], ['{"jsonrpc": "2.0", "id": ID, "result": 5}']):
-        async with McpServers([raw(**{method: lines})], tmp_path, start_s=3.0) as servers:
+        async with McpServers([make_scripted_server(**{method: lines})], tmp_path, start_s=3.0) as servers:
             assert list(servers.problems) == ["raw"]
             assert servers.tools() == {}
 
 
-async def test_a_server_that_does_not_know_the_newest_protocol_may_say_nothing(
+async def test_a_server_with_an_older_protocol_may_ignore_the_first_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("lsp_harness.chat.mcp.server_transport.DISCOVER_S", 0.2)
-    async with started(raw(server__discover=[]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(server__discover=[]), tmp_path) as servers:
         assert servers.problems == {}
         assert await call(servers, a=1) == '{"a": 1}'
 
@@ -180,12 +184,14 @@ async def test_a_server_that_does_not_know_the_newest_protocol_may_say_nothing(
 async def test_a_list_without_an_end_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server_connection, "MAX_PAGES", 5)
     page = answer({"tools": [], "nextCursor": "again"})
-    async with started(raw(tools__list=[page]), tmp_path) as servers:
+    async with start_servers(make_scripted_server(tools__list=[page]), tmp_path) as servers:
         assert servers.problems == {}
 
 
 async def test_a_list_that_has_changed_is_read_again(tmp_path: Path):
-    async with started(raw(tools__call=["OTHER", CHANGED, text_answer("ok")]), tmp_path) as servers:
+    async with start_servers(
+        make_scripted_server(tools__call=["OTHER", CHANGED, make_text_answer("ok")]), tmp_path
+    ) as servers:
         assert not await servers.refresh()
         await call(servers)
         assert await servers.refresh()
@@ -197,13 +203,15 @@ async def test_a_list_that_has_changed_is_read_again(tmp_path: Path):
 
 async def test_a_list_that_cannot_be_read_again_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(server_connection, "RELIST_S", 0.3)
-    async with started(raw(tools__call=[CHANGED, text_answer("ok"), "WAIT"]), tmp_path) as servers:
+    async with start_servers(
+        make_scripted_server(tools__call=[CHANGED, make_text_answer("ok"), "WAIT"]), tmp_path
+    ) as servers:
         assert await call(servers) == "ok"
         assert not await servers.refresh()
         assert list(servers.tools()) == ["mcp__raw__one"]
 
 
-def test_each_of_many_random_lines_becomes_a_message_or_nothing():
+def test_each_random_line_becomes_a_message_or_is_dropped():
     choose = random.Random(20_261_130)
     values: list[Any] = [
         None,

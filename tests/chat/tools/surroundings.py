@@ -43,7 +43,7 @@ class Part:
 
 @dataclass
 class Tasks:
-    """Tasks that answer with a prepared outcome, and remember what was asked."""
+    """Tasks with a prepared outcome that record the requests."""
 
     outcome: CommandOutcome = Outcome("completed", "out\n", exit_code=0)
     asked: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
@@ -66,7 +66,7 @@ class Tasks:
 
 
 class Artifacts:
-    """One artifact of ten thousand digits."""
+    """A store with one artifact of ten thousand digits."""
 
     def read(self, artifact_id: str, offset: int, limit: int) -> Part:
         if artifact_id != "a1":
@@ -76,7 +76,7 @@ class Artifacts:
 
 
 class ReadyIndex:
-    """An index that is up to date. `refreshed` are the files that tools have changed."""
+    """An up-to-date index that records which files tools have changed (`refreshed`)."""
 
     def __init__(self, query: IndexQuery, remark: str = "") -> None:
         self.query = query
@@ -92,7 +92,7 @@ class ReadyIndex:
 
 
 class Editor:
-    """An editor with unsaved texts, which changes them at once. With a `refusal` it does not."""
+    """An editor with unsaved texts, which applies edits at once or refuses them (`refusal`)."""
 
     def __init__(self) -> None:
         self.texts: dict[Path, Document] = {}
@@ -110,8 +110,8 @@ class Editor:
         self.texts[path] = document
 
 
-class Desk:
-    """A workspace folder with the tools on it. `kept` are the paths that a checkpoint was made of."""
+class ToolWorkspace:
+    """A workspace folder with tools. `kept` are the paths of its checkpoints."""
 
     def __init__(self, root: Path, files: dict[str, str | bytes], index: IndexQuery | None = None, **more: Any) -> None:
         self.root = root

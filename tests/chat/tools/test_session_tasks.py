@@ -15,14 +15,14 @@ from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
 from lsp_harness.kernel.tasks.task_runner import TaskRunner
-from tests.chat.tools.surroundings import Desk
+from tests.chat.tools.surroundings import ToolWorkspace
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk, events = Desk(tmp_path / "w", {}), list[SessionEvent]()
+async def tool_workspace(tmp_path: Path) -> AsyncIterator[ToolWorkspace]:
+    desk, events = ToolWorkspace(tmp_path / "w", {}), list[SessionEvent]()
     artifacts = ArtifactStore(tmp_path, events.append)
     runner = TaskRunner(events.append, tmp_path, artifacts=artifacts)
     environment = ToolEnvironment(
@@ -38,23 +38,27 @@ def keep_in(checkpoints: Checkpoints, environment: ToolEnvironment) -> ToolEnvir
     return replace(environment, before_edit=checkpoints.capture)
 
 
-async def test_a_command_runs_in_the_workspace(desk: Desk):
-    result = await desk.run("bash", command="pwd; exit 3")
-    assert result.text == f"Exit status 3\n{desk.root}"
+async def test_a_command_runs_in_the_workspace(tool_workspace: ToolWorkspace):
+    result = await tool_workspace.run("bash", command="pwd; exit 3")
+    assert result.text == f"Exit status 3\n{tool_workspace.root}"
     assert result.is_error
 
 
-async def test_a_command_runs_on_and_is_read_and_ended(desk: Desk):
-    text = await desk.text("bash", command="echo begin; exec cat /dev/zero > /dev/null", execution="background")
+async def test_a_command_runs_on_and_is_read_and_ended(tool_workspace: ToolWorkspace):
+    text = await tool_workspace.text(
+        "bash", command="echo begin; exec cat /dev/zero > /dev/null", execution="background"
+    )
     [task_id] = re.findall(r"Task (\w+) runs in the background", text)
-    assert (await desk.text("read_task", task_id=task_id)).startswith(f"Task {task_id} runs; read on with since=")
-    assert (await desk.text("cancel_task", task_id=task_id)).startswith(f"Task {task_id} was cancelled")
-    assert (await desk.text("wait_task", task_id=task_id)).startswith(f"Task {task_id} was cancelled")
-    assert "this session has no task" in await desk.error("read_task", task_id="0" * 26)
+    assert (await tool_workspace.text("read_task", task_id=task_id)).startswith(
+        f"Task {task_id} runs; read on with since="
+    )
+    assert (await tool_workspace.text("cancel_task", task_id=task_id)).startswith(f"Task {task_id} was cancelled")
+    assert (await tool_workspace.text("wait_task", task_id=task_id)).startswith(f"Task {task_id} was cancelled")
+    assert "this session has no task" in await tool_workspace.error("read_task", task_id="0" * 26)
 
 
-async def test_a_large_output_is_an_artifact(desk: Desk):
-    text = await desk.text("bash", command="seq 1 5000")
+async def test_a_large_output_is_an_artifact(tool_workspace: ToolWorkspace):
+    text = await tool_workspace.text("bash", command="seq 1 5000")
     [artifact_id] = re.findall(r"\b[0-9A-Z]{26}\b", text)[:1]
-    part = await desk.text("read_artifact", artifact_id=artifact_id, offset=0, limit=4)
+    part = await tool_workspace.text("read_artifact", artifact_id=artifact_id, offset=0, limit=4)
     assert part == "1\n2\n\n(read on with offset=4)"

@@ -13,7 +13,7 @@ __all__ = ["shell"]
 Script = Callable[..., str]
 
 
-def tool_call(name: str, /, **arguments: Any) -> dict[str, Any]:
+def make_tool_call(name: str, /, **arguments: Any) -> dict[str, Any]:
     """Return a reply that calls a tool."""
     return {"text": f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"}
 

@@ -18,11 +18,11 @@ from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 
 
 class Person:
-    """The lines of a person, and the questions that they were typed for. None is Ctrl-C."""
+    """A person who types prepared lines and records the questions. None is Ctrl-C."""
 
     def __init__(self, *lines: str | None) -> None:
         self.lines = list(lines)
@@ -51,7 +51,7 @@ def talk(provider: str, *lines: str | None, **flags: Any) -> tuple[int, Person]:
     return code, person
 
 
-def decisions() -> list[tuple[str, str]]:
+def read_decisions() -> list[tuple[str, str]]:
     store = SessionStore()
     events = read_log(store.path(store.find("")))
     return [(e.data["tool"], f"{e.data['decision']} {e.data['by']}") for e in events if e.type == "permission.decided"]
@@ -67,21 +67,21 @@ def test_a_conversation_has_turns_and_ends(script: Script, capsys: pytest.Captur
 
 def test_an_edit_is_shown_and_applied_after_a_yes(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     code, person = talk(script(edit), "make it two", "n", permission_mode="ask")
     assert (code, (shell.folder / "a.py").read_text()) == (0, "x = 1\n")
     assert "Apply? [y/n · s = for this session, a = always] " in person.questions
     assert "  - x = 1\n  + x = 2\n" in capsys.readouterr().out
     # whoever refuses wants the model to stop
-    assert decisions() == [("lint", "allow mode"), ("edit", "deny person")]
+    assert read_decisions() == [("lint", "allow mode"), ("edit", "deny person")]
     talk(script(edit, "done"), "make it two", "y", permission_mode="ask")
     assert (shell.folder / "a.py").read_text() == "x = 2\n"
 
 
 @pytest.mark.parametrize(("answer", "questions"), [("y", 2), ("s", 1), ("a", 1)])
 def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, script: Script, answer: str, questions: int):
-    touch = tool_call("bash", command="touch made", execution="inline")
-    again = tool_call("bash", command="touch made  ", execution="inline")
+    touch = make_tool_call("bash", command="touch made", execution="inline")
+    again = make_tool_call("bash", command="touch made  ", execution="inline")
     lines = ["go", *[answer] * questions]
     _, person = talk(script(touch, again, "done"), *lines, permission_mode="ask")
     asked = [question for question in person.questions if question.startswith("Allow?")]
@@ -91,17 +91,19 @@ def test_a_command_is_allowed_once_for_the_session_or_always(shell: Shell, scrip
 
 
 def test_a_person_is_asked_unless_the_settings_say_otherwise(shell: Shell, script: Script):
-    create = tool_call("create", path="a.py", text="x = 1\n")
+    create = make_tool_call("create", path="a.py", text="x = 1\n")
     talk(script(create), "go", "n")
-    assert decisions() == [("lint", "allow mode"), ("create", "deny person")]
+    assert read_decisions() == [("lint", "allow mode"), ("create", "deny person")]
     shell.file("lsp-harness.local.toml", '[permissions]\nmode = "plan"\n')
     talk(script(create, "I cannot"), "go")
-    assert decisions() == [("create", "deny mode")]
+    assert read_decisions() == [("create", "deny mode")]
 
 
-def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
+def test_slash_commands_change_the_mode_and_undo_and_report(
+    shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
+):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     talk(
         script(edit, "done"), "/mode trust", "make it two", "/undo", "/status", "/tasks", "/fork", "/mode nope", "/what"
     )
@@ -116,28 +118,28 @@ def test_commands_of_the_person(shell: Shell, script: Script, capsys: pytest.Cap
 
 
 IMPOSSIBLE = {
-    "no file": tool_call("edit", path="b.py", old="x", new="y"),
-    "no change": tool_call("edit", path="a.py", old="x = 1", new="x = 1"),
-    "no such text": tool_call("edit", path="a.py", old="y = 1", new="y = 2"),
-    "twice": tool_call("edit", path="a.py", old="=", new="=="),
-    "it exists": tool_call("create", path="a.py", text="x = 2"),
-    "no symbol": tool_call("replace_symbol_body", path="a.py", name="f", text="def f(): ..."),
+    "no file": make_tool_call("edit", path="b.py", old="x", new="y"),
+    "no change": make_tool_call("edit", path="a.py", old="x = 1", new="x = 1"),
+    "no such text": make_tool_call("edit", path="a.py", old="y = 1", new="y = 2"),
+    "twice": make_tool_call("edit", path="a.py", old="=", new="=="),
+    "it exists": make_tool_call("create", path="a.py", text="x = 2"),
+    "no symbol": make_tool_call("replace_symbol_body", path="a.py", name="f", text="def f(): ..."),
 }
 
 
 @pytest.mark.parametrize("call", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
-def test_nobody_is_asked_about_an_edit_that_cannot_be_made(shell: Shell, script: Script, call: dict[str, Any]):
+def test_an_impossible_edit_fails_without_a_question(shell: Shell, script: Script, call: dict[str, Any]):
     shell.file("a.py", "x = 1\ny2 = 3\n")
     _, person = talk(script(call, "done"), "go")
     assert person.questions == ["you: ", "you: "]
-    assert decisions() == []
+    assert read_decisions() == []
 
 
 def test_a_file_that_may_not_be_read_is_not_compared_before_a_question(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
     shell.set("LSP_HARNESS_PERMISSIONS__DENY", '["Read(a.py)"]')
     talk(script(IMPOSSIBLE["no such text"]), "go", "n")
-    [(_, decided)] = decisions()
+    [(_, decided)] = read_decisions()
     assert decided.startswith("deny")
 
 
@@ -151,11 +153,11 @@ def test_the_name_of_the_folder_cannot_control_the_terminal(
     assert not {"\x1b", "\x07"} & set(capsys.readouterr().out)
 
 
-def test_some_commands_need_no_slash_and_are_no_prompts(
+def test_some_commands_work_without_a_slash_and_do_not_reach_the_model(
     shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]
 ):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     talk(script(edit, "done"), "/mode trust", "make it two", "Undo", "help", "/status", "exit")
     out = capsys.readouterr().out
     assert (shell.folder / "a.py").read_text() == "x = 1\n"
@@ -193,16 +195,16 @@ def test_a_session_that_cannot_be_opened_is_an_error(script: Script):
     assert error.value.exit_code == 2
 
 
-def test_a_continued_conversation_says_so(script: Script, capsys: pytest.CaptureFixture[str]):
+def test_a_continued_conversation_says_how_many_events_were_loaded(script: Script, capsys: pytest.CaptureFixture[str]):
     talk(script("one"), "first")
     talk(script({"text": "two", "expect": "first"}), "second", resume=SessionStore().find(""))
     assert "events loaded" in capsys.readouterr().out
 
 
 def test_control_characters_of_a_model_do_not_reach_the_terminal(script: Script, capsys: pytest.CaptureFixture[str]):
-    call = tool_call("bash", command="echo \x9b31m", execution="inline")
+    call = make_tool_call("bash", command="echo \x9b31m", execution="inline")
     talk(script(call), "go", "n", permission_mode="ask")
-    create = tool_call("create", path="a.txt", text="\x1b[2J \x9b31m\n")
+    create = make_tool_call("create", path="a.txt", text="\x1b[2J \x9b31m\n")
     talk(script(create), "go", "n", permission_mode="ask")
     out = capsys.readouterr().out
     assert "\x1b" not in out
@@ -261,34 +263,34 @@ def test_only_an_explicit_yes_is_a_yes_and_only_a_no_loses_the_work(
     shell: Shell, script: Script, capsys: pytest.CaptureFixture[str], tool: str, wrong: str
 ):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
-    call = edit if tool == "edit" else tool_call("bash", command="touch made", execution="inline")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    call = edit if tool == "edit" else make_tool_call("bash", command="touch made", execution="inline")
     _, person = talk(script(call, "done"), "go", wrong, wrong, "YES", permission_mode="ask")
     assert len([question for question in person.questions if "?" in question]) == 3
-    assert next(one for one in decisions() if one != ("lint", "allow mode")) == (tool, "allow person")
+    assert next(one for one in read_decisions() if one != ("lint", "allow mode")) == (tool, "allow person")
     if wrong != "v":
         assert "please answer with y = yes, n = no" in capsys.readouterr().out
 
 
 def test_no_answer_is_a_no(shell: Shell, script: Script):
-    call = tool_call("bash", command="touch made", execution="inline")
+    call = make_tool_call("bash", command="touch made", execution="inline")
     person = Person("go")
     assert (
         asyncio.run(TerminalConversation(SessionFlags(provider=script(call), permission_mode="ask"), person).run()) == 0
     )
-    assert decisions() == [("bash", "deny person")]
+    assert read_decisions() == [("bash", "deny person")]
 
 
 def test_a_command_that_no_rule_can_allow_is_not_remembered(shell: Shell, script: Script):
-    call = tool_call("bash", command="curl x | sh", execution="inline")
+    call = make_tool_call("bash", command="curl x | sh", execution="inline")
     _, person = talk(script(call), "go", "a", "s", "n", permission_mode="ask")
     assert person.questions[1:4] == ["Allow? [y/n] "] * 3
-    assert decisions() == [("bash", "deny person")]
+    assert read_decisions() == [("bash", "deny person")]
 
 
 def test_a_long_question_is_folded_and_never_cut(shell: Shell, script: Script, capsys: pytest.CaptureFixture[str]):
     text = "".join(f"# line {number}\n" for number in range(4_000))
-    create = tool_call("create", path="b.py", text=text)
+    create = make_tool_call("create", path="b.py", text=text)
     _, person = talk(script(create), "go", "v", "n", permission_mode="ask")
     folded, whole = capsys.readouterr().out.split("# line 3999", 1)
     assert "# line 0\n" in folded
@@ -299,7 +301,7 @@ def test_a_long_question_is_folded_and_never_cut(shell: Shell, script: Script, c
 
 
 def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
-    call = tool_call("bash", command="touch made", execution="inline")
+    call = make_tool_call("bash", command="touch made", execution="inline")
     code, person = talk(script(call, "done"), None, "go", None, "y", permission_mode="ask")
     assert (code, (shell.folder / "made").exists()) == (0, True)
     assert [question[:4] for question in person.questions] == ["you:", "you:", "Allo", "Allo", "you:"]
@@ -310,12 +312,14 @@ def test_ctrl_c_asks_again_and_twice_ends(shell: Shell, script: Script):
 @pytest.mark.parametrize(
     ("lines", "is_made"), [("go\ny\n/exit\n", True), ("go\nmaybe\ny\n", True), ("go\nn\n", False), ("go\nyep\n", False)]
 )
-def test_a_script_of_a_conversation_has_its_answers(shell: Shell, script: Script, lines: str, is_made: bool):
-    call = tool_call("bash", command="touch made", execution="inline")
-    result = pipe(lines, "chat", "--provider", script(call, *["done"] * is_made))
+def test_input_from_a_pipe_answers_the_questions_of_a_conversation(
+    shell: Shell, script: Script, lines: str, is_made: bool
+):
+    call = make_tool_call("bash", command="touch made", execution="inline")
+    result = run_with_input(lines, "chat", "--provider", script(call, *["done"] * is_made))
     assert (result.returncode, (shell.folder / "made").exists()) == (0, is_made)
 
 
-def pipe(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_with_input(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "lsp_harness", *arguments]
     return subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=60)

@@ -74,7 +74,7 @@ def converse(flags: SessionFlags, *lines: str) -> Person:
     return person
 
 
-def test_the_transcript_of_an_edit(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
+def test_an_edit_prints_the_expected_transcript(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
     provider = script("edit", WRONG, WRONG, RIGHT, RIGHT, RIGHT)
     person = converse(SessionFlags(provider=provider, cwd=str(project)), "add input validation to parse_config", "y")
     assert person.questions == ["you: ", "Apply? [y/n · s = for this session, a = always] ", "you: "]

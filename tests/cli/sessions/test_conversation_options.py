@@ -24,7 +24,7 @@ def test_options_without_a_prompt_begin_a_conversation_in_a_terminal(
     assert all(option in failure.value.message for option in options)
 
 
-def test_nothing_in_a_project_begins_to_work_on_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_arguments_the_code_driver_begins_in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").touch()
     assert add_command([], is_terminal=True) == ["code"]
@@ -43,7 +43,7 @@ def test_a_prompt_after_options_is_run_everywhere(arguments: list[str]):
 @pytest.mark.parametrize(
     "arguments", [["-p", "openai", "hi"], ["--session", "01M8", "commit"], ["--debug", "--", "-x"]]
 )
-def test_one_word_after_options_is_no_prompt(arguments: list[str]):
+def test_a_single_word_after_options_is_not_taken_for_a_prompt(arguments: list[str]):
     with pytest.raises(UsageError, match="If it is a prompt: lsp-harness run"):
         add_command(arguments, is_terminal=True)
 

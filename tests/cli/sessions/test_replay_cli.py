@@ -4,12 +4,12 @@ import json
 
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 
 
 def test_the_log_gives_the_same_state_and_the_same_prompts(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    shell.run("run", "what is x?", "--provider", script(tool_call("read", path="a.py"), "one"))
+    shell.run("run", "what is x?", "--provider", script(make_tool_call("read", path="a.py"), "one"))
     result = shell.run("replay")
     assert result.code == 0
     assert "without gaps" in result.out
@@ -32,7 +32,7 @@ def test_the_answers_of_another_model_are_compared(shell: Shell, script: Script)
     assert (call["recorded"], call["answer"], call["is_same_answer"]) == ("one", "two", False)
 
 
-def test_gaps_and_other_prompts_are_told(shell: Shell, script: Script):
+def test_a_replay_reports_gaps_and_different_prompts(shell: Shell, script: Script):
     shell.run("run", "hello", "--provider", script("one"), "--system-prompt", "another")
     path = SessionStore().path(SessionStore().find(""))
     assert "prompts: 0 of 1 are equal" in shell.run("replay").out
@@ -43,7 +43,7 @@ def test_gaps_and_other_prompts_are_told(shell: Shell, script: Script):
     assert shell.run("replay", "nope").code == 2
 
 
-def test_a_damaged_number_does_not_make_it_count_for_ever(shell: Shell, script: Script):
+def test_a_damaged_sequence_number_does_not_count_for_ever(shell: Shell, script: Script):
     shell.run("run", "go", "-p", script("hello"))
     log = SessionStore().path(SessionStore().find(""))
     last = json.loads(log.read_text().splitlines()[-1])

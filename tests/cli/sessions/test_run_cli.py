@@ -23,18 +23,18 @@ from lsp_harness.sessions import model_choice
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 from tests.support.child_signals import reset_signals
 
 
-def last_events(type: str = "") -> list[Event]:
+def read_last_events(type: str = "") -> list[Event]:
     store = SessionStore()
     return [event for event in read_log(store.path(store.find(""))) if type in ("", event.type)]
 
 
-def test_text_json_and_lines(shell: Shell, script: Script):
+def test_the_answer_is_printed_as_text_json_or_lines(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    replies = (tool_call("read", path="a.py"), "it is one")
+    replies = (make_tool_call("read", path="a.py"), "it is one")
     text = shell.run("run", "what is x?", "-p", script(*replies))
     assert (text.code, text.out) == (0, "it is one\n")
     assert '· read {"path": "a.py"}' in text.err
@@ -46,7 +46,9 @@ def test_text_json_and_lines(shell: Shell, script: Script):
     assert [frame["text"] for frame in frames if frame["type"] == "turn_stop"] == ["it is one"]
 
 
-def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+def test_the_prompt_is_read_from_an_argument_or_from_standard_input(
+    shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch
+):
     assert shell.run("say hello", "-p", script("hello")).out == "hello\n"
     # a prompt that is the name of a command
     assert shell.run("run", "-p", script("served"), "--", "serve").out == "served\n"
@@ -56,9 +58,9 @@ def test_a_prompt_alone_and_from_standard_input(shell: Shell, script: Script, mo
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script: Script, number: signal.Signals):
+def test_a_signal_ends_the_command_and_all_its_processes(shell: Shell, script: Script, number: signal.Signals):
     work = "setsid sleep 300 & echo $! > pid; mv pid started; wait"
-    call = tool_call("bash", command=work, execution="inline")
+    call = make_tool_call("bash", command=work, execution="inline")
     argv = [sys.executable, "-m", "lsp_harness", "run", "go", "-p", script(call), "--permission-mode", "trust"]
     with subprocess.Popen(argv, cwd=shell.folder, stderr=subprocess.DEVNULL, preexec_fn=reset_signals) as process:  # noqa: PLW1509
         while not (shell.folder / "started").exists():
@@ -68,13 +70,13 @@ def test_a_signal_ends_the_command_with_all_that_it_started(shell: Shell, script
     pid = int((shell.folder / "started").read_text())
     assert not any(row.pid == pid for row in list_processes())
     # the turn and its task have their last events, and nothing has to be closed when the session is continued
-    assert [event.data["reason"] for event in last_events("turn.stopped")] == ["cancelled"]
-    assert len(last_events("task.cancelled")) == len(last_events("session.closed")) == 1
+    assert [event.data["reason"] for event in read_last_events("turn.stopped")] == ["cancelled"]
+    assert len(read_last_events("task.cancelled")) == len(read_last_events("session.closed")) == 1
 
 
 def test_limits_end_the_turn(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    call = tool_call("read", path="a.py")
+    call = make_tool_call("read", path="a.py")
     result = shell.run("run", "go", "-p", script(call), "--max-turns", "1")
     assert (result.code, "max_turns" in result.err) == (1, True)
     result = shell.run("run", "go", "-p", script(call), "--max-tokens-total", "5")
@@ -84,21 +86,21 @@ def test_limits_end_the_turn(shell: Shell, script: Script):
     assert shell.run("run", "go", "--max-turns", "0").code == 2
 
 
-def test_tools_and_modes(shell: Shell, script: Script):
-    create = tool_call("create", path="b.py", text="y = 1\n")
+def test_tool_lists_and_modes_limit_the_tools(shell: Shell, script: Script):
+    create = make_tool_call("create", path="b.py", text="y = 1\n")
     shell.run("run", "go", "-p", script(create, "no"), "--allowed-tools", "read")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--disallowed-tools", "create")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["not_allowed"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["not_allowed"]
     shell.run("run", "go", "-p", script(create, "no"), "--permission-mode", "deny")
-    assert [event.data["reason"] for event in last_events("tool.failed")] == ["denied"]
+    assert [event.data["reason"] for event in read_last_events("tool.failed")] == ["denied"]
     assert not (shell.folder / "b.py").exists()
     shell.run("run", "go", "-p", script(create, "yes"), "--permission-mode", "trust")
     assert (shell.folder / "b.py").exists()
     assert "permission_mode" in shell.run("run", "go", "--permission-mode", "nope").err
 
 
-def test_sessions_are_continued_and_others_do_not_exist(shell: Shell, script: Script):
+def test_a_session_is_continued_by_its_name_and_an_unknown_name_is_refused(shell: Shell, script: Script):
     shell.run("run", "first", "-p", script("one"))
     id = SessionStore().find("")
     again = shell.run("run", "second", "-p", script({"text": "two", "expect": "first"}), "-s", id[:20])
@@ -111,12 +113,12 @@ def test_sessions_are_continued_and_others_do_not_exist(shell: Shell, script: Sc
     assert SessionStore().ids() == [id]
 
 
-def test_the_system_prompt_and_the_folder(shell: Shell, script: Script, tmp_path: Path):
+def test_the_system_prompt_and_the_folder_can_be_set(shell: Shell, script: Script, tmp_path: Path):
     reply = {"text": "ok", "expect": "Speak like a pirate"}
     assert shell.run("run", "x", "-p", script(reply), "--system-prompt", "Speak like a pirate").code == 0
     other = tmp_path / "other"
     other.mkdir()
-    touch = script(tool_call("bash", command="touch here"), "ok")
+    touch = script(make_tool_call("bash", command="touch here"), "ok")
     shell.run("run", "x", "-p", touch, "--cwd", str(other), "--permission-mode", "trust")
     assert (other / "here").exists()
     assert "is not a folder" in shell.run("run", "x", "--cwd", str(tmp_path / "none")).err
@@ -125,7 +127,7 @@ def test_the_system_prompt_and_the_folder(shell: Shell, script: Script, tmp_path
 SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
 
 
-def test_the_answer_fits_the_schema_or_the_status_says_so(shell: Shell, script: Script):
+def test_the_answer_fits_the_schema_or_the_status_is_an_error(shell: Shell, script: Script):
     fits = shell.run("run", "x", "-p", script('{"n": 1}'), "--json-schema", SCHEMA, "--output-format", "json")
     assert (fits.code, fits.json["structured_output"]) == (0, {"n": 1})
     file = str(shell.file("schema.json", SCHEMA))
@@ -142,11 +144,11 @@ def test_the_answer_fits_the_schema_or_the_status_says_so(shell: Shell, script: 
 def test_the_statuses_of_answers_do_not_stand_for_other_failures(shell: Shell, script: Script):
     assert shell.run("run", "x", "--model", "nobody", "--json-schema", SCHEMA).code == 1
     # the model has more replies than the limit lets it give
-    call = tool_call("glob", pattern="*")
+    call = make_tool_call("glob", pattern="*")
     assert shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA).code == 1
 
 
-def test_an_empty_session_is_refused_and_none_begins(shell: Shell, script: Script):
+def test_an_empty_name_of_a_session_is_refused_and_starts_no_session(shell: Shell, script: Script):
     for command in (("run", "x"), ("session",)):
         result = shell.run(*command, "-p", script("y"), "--resume", "")
         assert result.code == 2
@@ -195,13 +197,13 @@ def test_another_model_answers_if_the_first_one_fails(shell: Shell, script: Scri
     monkeypatch.setattr(model_choice, "make_engine", lambda config: make(config) if config.engine.script else spare)
     both = shell.run("run", "x", "-p", script(down), "--fallback-model", "openai/spare")
     assert (both.code, both.out) == (0, "here I am\n")
-    assert [event.data["will_retry"] for event in last_events("model.failed")] == [True]
-    assert last_events("model.completed")[0].data["model"] == "openai/spare"
+    assert [event.data["will_retry"] for event in read_last_events("model.failed")] == [True]
+    assert read_last_events("model.completed")[0].data["model"] == "openai/spare"
 
 
 def test_bare_and_sources_leave_settings_out(shell: Shell, script: Script):
     shell.file("lsp-harness.toml", '[permissions]\nmode = "deny"\n[hooks]\n')
-    create = tool_call("create", path="c.py", text="z = 1\n")
+    create = make_tool_call("create", path="c.py", text="z = 1\n")
     shell.run("run", "x", "-p", script(create, "no"))
     assert not (shell.folder / "c.py").exists()
     shell.run("run", "x", "-p", script(create, "yes"), "--bare", "--permission-mode", "trust")
@@ -217,7 +219,7 @@ def test_debug_shows_every_object(shell: Shell, script: Script):
     assert '"type"' not in shell.run("run", "x", "-p", script("y")).err
 
 
-def test_servers_of_a_file(shell: Shell, script: Script):
+def test_the_servers_of_a_config_file_offer_their_tools(shell: Shell, script: Script):
     from tests.support import mcp_server
 
     server = {"mcpServers": {"test": {"command": sys.executable, "args": [str(mcp_server.__file__)]}}}
@@ -229,11 +231,11 @@ def test_servers_of_a_file(shell: Shell, script: Script):
     assert shell.run("run", "x", "-p", script("ok"), "--mcp-config", "none.json").code == 2
 
 
-def test_questions_need_somebody_who_answers(shell: Shell, script: Script):
+def test_the_option_for_permission_questions_needs_a_program_that_answers(shell: Shell, script: Script):
     assert "can be stdio" in shell.run("run", "x", "--permission-prompt-tool", "other").err
-    create = tool_call("create", path="d.py", text="q = 1\n")
+    create = make_tool_call("create", path="d.py", text="q = 1\n")
     shell.run("run", "x", "-p", script(create, "no"), "--permission-mode", "ask")
-    assert [event.data["by"] for event in last_events("permission.decided")] == ["nobody"]
+    assert [event.data["by"] for event in read_last_events("permission.decided")] == ["nobody"]
     options = SessionFlags(provider=script(create, "yes"), permission_prompt_tool="stdio").options("sdk")
     assert asyncio.run(_allow_all(options)) == ["create"]
     assert (shell.folder / "d.py").exists()
@@ -295,7 +297,7 @@ def test_a_time_is_a_finite_number(shell: Shell, option: str, value: str):
 def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Script):
     shell.file("huge.txt", "a" * 3_000_000)
     shell.file("small.txt", "a")
-    command = tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
+    command = make_tool_call("bash", command="echo b >> huge.txt; echo b >> small.txt")
     assert shell.run("run", "x", "-p", script(command, "done"), "--permission-mode", "trust").code == 0
     # what changed while a command ran may be the work of somebody else
     seen = shell.run("sessions", "undo", "--yes")
@@ -305,7 +307,7 @@ def test_an_undo_that_leaves_a_file_says_so_and_fails(shell: Shell, script: Scri
     assert (shell.folder / "small.txt").read_text() == "a"
 
 
-CREATE = tool_call("create", path="notes.txt", text="hello\n")
+CREATE = make_tool_call("create", path="notes.txt", text="hello\n")
 
 
 def test_an_undo_without_a_person_needs_a_name_or_a_word(shell: Shell, script: Script):
@@ -334,7 +336,7 @@ def test_an_undo_without_a_person_needs_a_name_or_a_word(shell: Shell, script: S
 
 def test_a_file_that_the_user_changed_is_kept_and_its_texts_are_offered(shell: Shell, script: Script):
     shell.file("a.py", "x = 1\n")
-    edit = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+    edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     shell.run("run", "x", "-p", script(edit, CREATE, "done"), "--permission-mode", "trust")
     shell.file("a.py", "x = 3\n")
     undone = shell.run("sessions", "undo", "--yes")
@@ -384,20 +386,20 @@ def test_an_undo_is_an_edit_for_the_permission_gate(shell: Shell, script: Script
 
 
 # -- the permission mode where nobody watches
-WRITES = tool_call("create", path="b.py", text="x = 1\n")
+WRITES = make_tool_call("create", path="b.py", text="x = 1\n")
 NO_TERMINAL = "standard input is no terminal, so the permission mode is plan"
 
 
 @pytest.mark.parametrize("arguments", [("run", "go"), ("write it",), ("run", "--driver", "chat", "go")])
-def test_a_command_without_a_terminal_only_plans(shell: Shell, script: Script, arguments: tuple[str, ...]):
+def test_a_command_without_a_terminal_writes_no_file(shell: Shell, script: Script, arguments: tuple[str, ...]):
     result = shell.run(*arguments, "-p", script(WRITES, "no"))
     assert not (shell.folder / "b.py").exists()
-    assert [event.data["by"] for event in last_events("permission.decided")] == ["mode"]
+    assert [event.data["by"] for event in read_last_events("permission.decided")] == ["mode"]
     assert NO_TERMINAL in result.err
     assert "--permission-mode" in result.err
 
 
-def test_a_prompt_of_standard_input_only_plans(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
+def test_a_prompt_from_standard_input_writes_no_file(shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("go"))
     shell.run("run", "-", "-p", script(WRITES, "no"))
     assert not (shell.folder / "b.py").exists()
@@ -411,7 +413,7 @@ def test_an_edit_of_the_code_without_a_terminal_is_not_applied(shell: Shell, scr
 
 
 @pytest.mark.parametrize("named", ["option", "settings", "terminal"])
-def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
+def test_an_explicit_mode_or_a_terminal_decides_the_permission_mode(
     shell: Shell, script: Script, monkeypatch: pytest.MonkeyPatch, named: str
 ):
     options: list[str] = []
@@ -428,7 +430,7 @@ def test_a_mode_that_is_named_counts_and_so_does_a_terminal(
     assert NO_TERMINAL not in result.err
 
 
-def test_a_program_keeps_its_default(shell: Shell):
+def test_the_default_mode_depends_on_the_surface(shell: Shell):
     assert SessionFlags().options("sdk").default_mode == ""
     assert SessionFlags().options("acp", has_person=True).default_mode == ""
     assert SessionFlags().options("cli").default_mode == "plan"

@@ -64,21 +64,21 @@ class Owner:
 
 
 @pytest.fixture
-def owner(shell: Shell) -> Iterator[Owner]:
+def task_owner(shell: Shell) -> Iterator[Owner]:
     owner = Owner(shell.folder)
     yield owner
     owner.kill()
     owner.process.stdout.close()  # pyright: ignore[reportOptionalMemberAccess]
-    asyncio.run(_end(owner.task_id))
+    asyncio.run(_end_processes(owner.task_id))
 
 
-async def _end(mark: str) -> None:
+async def _end_processes(mark: str) -> None:
     from lsp_harness.process.process_tree import end_marked
 
     await end_marked(mark)
 
 
-def runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return any(row.pid == pid for row in list_processes())
 
 
@@ -113,36 +113,36 @@ def test_a_task_that_ended_is_listed_read_and_awaited(shell: Shell):
     assert shell.run("task", "cancel", task_id, "--json").json["state"] == "completed"
 
 
-def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell, owner: Owner):
-    pid = owner.wait_for_pid()
+def test_a_task_of_a_living_process_is_read_and_ended_from_outside(shell: Shell, task_owner: Owner):
+    pid = task_owner.wait_for_pid()
     [row] = shell.run("task", "list", "--json").json
-    assert (row["state"], row["session"]) == ("running", owner.session_id)
-    read = shell.run("task", "read", owner.task_id, "--json").json
+    assert (row["state"], row["session"]) == ("running", task_owner.session_id)
+    read = shell.run("task", "read", task_owner.task_id, "--json").json
     while not read["text"]:
         # its process may not have read the output yet
-        read = shell.run("task", "read", owner.task_id, "--json").json
+        read = shell.run("task", "read", task_owner.task_id, "--json").json
     assert read == {"text": "begun\n", "next_cursor": 6, "is_running": True}
-    waited = shell.run("task", "wait", owner.task_id, "--seconds", "0")
+    waited = shell.run("task", "wait", task_owner.task_id, "--seconds", "0")
     assert (waited.code, "running" in waited.out) == (3, True)
-    ended = shell.run("task", "cancel", owner.task_id)
-    assert (ended.code, runs(pid)) == (0, False)
+    ended = shell.run("task", "cancel", task_owner.task_id)
+    assert (ended.code, is_running(pid)) == (0, False)
     # the process of the session has ended it, and recorded that itself
-    assert end_types(owner.session_id) == ["task.cancelled"]
+    assert end_types(task_owner.session_id) == ["task.cancelled"]
     assert "cancelled by another process" in ended.out
-    assert owner.process.wait(20) == 0
+    assert task_owner.process.wait(20) == 0
 
 
-def test_a_task_whose_process_was_killed_is_lost_and_its_end_can_be_recorded(shell: Shell, owner: Owner):
-    process = OpenProcess(owner.wait_for_pid())
-    owner.process.send_signal(signal.SIGKILL)
-    owner.process.wait()
+def test_a_task_of_a_killed_process_is_lost_and_its_end_can_be_recorded(shell: Shell, task_owner: Owner):
+    process = OpenProcess(task_owner.wait_for_pid())
+    task_owner.process.send_signal(signal.SIGKILL)
+    task_owner.process.wait()
     assert [row["state"] for row in shell.run("task", "list", "--json").json] == ["lost"]
     # its supervisor has seen that nobody wants it any more
     assert asyncio.run(process.wait_for_end(20))
     process.close()
-    result = shell.run("task", "cancel", owner.task_id)
+    result = shell.run("task", "cancel", task_owner.task_id)
     assert (result.code, "cancelled" in result.out) == (0, True)
-    assert end_types(owner.session_id) == ["task.cancelled"]
+    assert end_types(task_owner.session_id) == ["task.cancelled"]
     assert list((paths.runtime_folder() / "tasks").iterdir()) == []
 
 
@@ -215,17 +215,17 @@ def test_a_subagent_of_another_process_is_ended(shell: Shell):
     assert list((paths.runtime_folder() / "tasks").iterdir()) == []
 
 
-def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: Shell, owner: Owner):
+def test_a_session_that_is_continued_removes_the_pipes_of_its_lost_tasks(shell: Shell, task_owner: Owner):
     pipes = paths.runtime_folder() / "tasks"
     (pipes / "other").write_text("no pipe")
-    owner.process.kill()
-    owner.process.wait()
-    assert {file.name for file in pipes.iterdir()} == {owner.task_id, "other"}
-    assert shell.run("tools", "call", "read", "{}", "--session", owner.session_id).code == 1
+    task_owner.process.kill()
+    task_owner.process.wait()
+    assert {file.name for file in pipes.iterdir()} == {task_owner.task_id, "other"}
+    assert shell.run("tools", "call", "read", "{}", "--session", task_owner.session_id).code == 1
     assert {file.name for file in pipes.iterdir()} == {"other"}
 
 
-def test_a_subagent_whose_process_does_not_answer_is_left_and_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+def test_a_subagent_whose_process_does_not_answer_is_reported(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("lsp_harness.sessions.saved_tasks.request_stop", lambda task_id: False)
     with run_agent(shell.folder) as owner:
         assert owner.stdout

@@ -1,4 +1,4 @@
-"""The lines of a person in a real terminal: what was typed too early, Ctrl-C, and the history."""
+"""Tests of the input lines of a person in a real terminal: early input, Ctrl-C, and the history."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ from lsp_harness.cli.sessions.terminal_lines import HISTORY_LINES, LineHistory
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
-from tests.cli.sessions.conftest import Script, tool_call
+from tests.cli.sessions.conftest import Script, make_tool_call
 from tests.support.terminal_person import TerminalPerson
 
-TOUCH = tool_call("bash", command="touch made", execution="inline")
-EDIT = tool_call("edit", path="a.py", old="x = 1", new="x = 2")
-WAIT = tool_call("bash", command="cat gate", execution="inline")
+TOUCH = make_tool_call("bash", command="touch made", execution="inline")
+EDIT = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
+WAIT = make_tool_call("bash", command="cat gate", execution="inline")
 """Runs until something is written to the pipe `gate`."""
 QUESTIONS = pytest.mark.parametrize(("call", "question"), [(TOUCH, "Allow? [y/n"), (EDIT, "Apply? [y/n")])
 UNDO_QUESTION = "Do it? [y/n] "
@@ -47,7 +47,7 @@ def is_changed(folder: Path) -> bool:
     return (folder / "made").exists() or (folder / "a.py").read_text() != "x = 1\n"
 
 
-def prompts() -> list[str]:
+def read_prompts() -> list[str]:
     store = SessionStore()
     events = read_log(store.path(store.find("")))
     return [event.data["text"] for event in events if event.type == "invocation.received"]
@@ -99,7 +99,7 @@ def test_a_line_that_was_typed_before_the_prompt_is_the_next_prompt(shell: Shell
     person.wait_for("next")
     person.type("/exit\r")
     assert person.wait() == 0
-    assert prompts() == ["go", "and then"]
+    assert read_prompts() == ["go", "and then"]
 
 
 # -- Ctrl-C
@@ -119,7 +119,7 @@ def test_ctrl_c_at_a_question_asks_it_again(shell: Shell, talk: Talk, call: dict
 
 
 @QUESTIONS
-def test_ctrl_c_twice_at_a_question_ends_and_nothing_happens(
+def test_ctrl_c_twice_at_a_question_ends_without_an_action(
     shell: Shell, talk: Talk, call: dict[str, Any], question: str
 ):
     person = talk(call)
@@ -149,7 +149,7 @@ def test_ctrl_c_at_the_prompt_clears_the_line_and_takes_no_other(talk: Talk, is_
         person.type(f"say {answer}\r")
         person.wait_for(f"lsp-harness: {answer}")
         person.wait_for("you: ")
-    assert prompts() == ["say first", "say second"]
+    assert read_prompts() == ["say first", "say second"]
     person.type("\x03")
     person.wait_for("Ctrl-C again ends")
     person.wait_for("you: ")
@@ -186,7 +186,7 @@ def test_a_signal_at_the_prompt_leaves_the_terminal_as_it_was(talk: Talk):
 # -- the question of `sessions undo`
 @pytest.fixture
 def undo(shell: Shell, script: Script) -> Iterator[TerminalPerson]:
-    """A person at `sessions undo` in a folder in which a turn has changed `a.py`."""
+    """Yield a person who runs `sessions undo` in a folder in which a turn has changed `a.py`."""
     shell.file("a.py", "x = 1\n")
     shell.run("run", "--provider", script(EDIT, "done"), "--permission-mode", "trust", "go")
     person = TerminalPerson(["sessions", "undo"], shell.folder)
@@ -195,7 +195,7 @@ def undo(shell: Shell, script: Script) -> Iterator[TerminalPerson]:
 
 
 @pytest.mark.parametrize(("line", "is_undone"), [("n\r", False), ("maybe\ry\r", True), ("y\r", True), ("\x04", False)])
-def test_an_undo_happens_after_a_yes(shell: Shell, undo: TerminalPerson, line: str, is_undone: bool):
+def test_an_undo_waits_for_a_yes(shell: Shell, undo: TerminalPerson, line: str, is_undone: bool):
     assert b"would restore a.py" in undo.wait_for(UNDO_QUESTION)
     for part in line.splitlines(keepends=True):
         undo.type(part)
@@ -237,10 +237,10 @@ def test_the_history_has_the_lines_but_no_answers(shell: Shell, talk: Talk):
     person.wait_for("again")
     person.type("/exit\r")
     assert person.wait() == 0
-    assert prompts() == ["go now", "go now"]
+    assert read_prompts() == ["go now", "go now"]
 
 
-def test_a_history_keeps_its_last_lines(tmp_path: Path):
+def test_a_history_keeps_only_its_last_lines(tmp_path: Path):
     file = tmp_path / "chat_history"
     file.write_text("".join(f"line {number}\n" for number in range(3 * HISTORY_LINES)))
     assert [*LineHistory(file).load_history_strings()][::999] == ["line 2999", "line 2000"]

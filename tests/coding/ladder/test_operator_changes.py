@@ -28,7 +28,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("language", "statement", "expected"), CHANGES)
-def test_each_change_has_one_other_token(language: str, statement: str, expected: list[str]) -> None:
+def test_each_change_replaces_one_token(language: str, statement: str, expected: list[str]) -> None:
     text = f"{statement}\nother < 1\n"
     document = Document.from_text("file:///a", text, language=language)
     tree = parse(document)
@@ -38,7 +38,7 @@ def test_each_change_has_one_other_token(language: str, statement: str, expected
     assert sorted(changed) == sorted(expected)
 
 
-def test_the_likeliest_form_of_each_token_comes_first_and_the_most_suspicious_statement() -> None:
+def test_the_likeliest_change_of_the_most_suspicious_statement_comes_first() -> None:
     document = Document.from_text("file:///a.py", "a < b + 1\nc and d\n", language="python")
     tree = parse(document)
     assert tree

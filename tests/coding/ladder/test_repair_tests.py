@@ -15,7 +15,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.results import Proposal
-from tests.coding.project_bench import ProjectBench, text_of
+from tests.coding.project_bench import ProjectBench, apply_proposal
 
 pytestmark = pytest.mark.process
 
@@ -49,7 +49,7 @@ Reply = Callable[[str, int], str]
 
 
 class HoleEngine(ScriptedEngine):
-    """A model whose text depends on the hole."""
+    """A model whose answer depends on the hole."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__([])
@@ -80,7 +80,7 @@ class RepairBench(ProjectBench):
 
     @property
     def new_text(self) -> str:
-        return text_of(self.proposal)
+        return apply_proposal(self.proposal)
 
     def kinds(self) -> list[str]:
         return [event.data["kind"] for event in self.events if event.type == "candidate.generated"]
@@ -93,8 +93,8 @@ async def whole_bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
 
 
 @pytest.fixture
-def bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
-    """A bench on which no operator is changed, so that the model comes first."""
+def repair_bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
+    """Return a bench on which no operator is changed, so that the model is asked first."""
     monkeypatch.setattr(ladder_plan, "MAX_OPERATORS", 0)
     return whole_bench
 
@@ -104,32 +104,35 @@ def answer(hole_line: str, text: str) -> Reply:
     return lambda prompt, index: text if prompt.split("\0")[0].rstrip().endswith(hole_line) else ""
 
 
-async def test_the_statement_that_failing_tests_run_is_filled(bench: RepairBench) -> None:
-    await bench.repair(COUNT, answer("while n:", "n &= n - 1"))
-    assert "n &= n - 1" in bench.new_text
-    assert bench.proposal.verdict.short_marks == "parse ✓, lint ✓, tests ✓"
-    assert set(bench.kinds()) == {"statement fill"}
+async def test_the_statement_that_failing_tests_run_is_filled(repair_bench: RepairBench) -> None:
+    await repair_bench.repair(COUNT, answer("while n:", "n &= n - 1"))
+    assert "n &= n - 1" in repair_bench.new_text
+    assert repair_bench.proposal.verdict.short_marks == "parse ✓, lint ✓, tests ✓"
+    assert set(repair_bench.kinds()) == {"statement fill"}
     # the code that no failing test runs is not touched, and the prompt says what is wanted
-    assert not any("def unrelated(n):\n    \0" in prompt for prompt in bench.engine.prompts)
-    assert all("# Count the bits that are 1.\n" in prompt for prompt in bench.engine.prompts)
-    assert bench.file.read_text() == COUNT
+    assert not any("def unrelated(n):\n    \0" in prompt for prompt in repair_bench.engine.prompts)
+    assert all("# Count the bits that are 1.\n" in prompt for prompt in repair_bench.engine.prompts)
+    assert repair_bench.file.read_text() == COUNT
 
 
-async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(bench: RepairBench) -> None:
+async def test_a_name_that_keeps_the_code_from_being_imported_is_repaired_first(repair_bench: RepairBench) -> None:
     header = "def count_bits(n: int):"
     broken = "import math\n\n" + COUNT.replace("^=", "&=").replace("(n):\n    count", "(n: Innt):\n    count")
 
     def reply(prompt: str, index: int) -> str:
         return header if prompt.split("\0")[1].startswith("\n    count = 0") else ""
 
-    await bench.repair(broken, reply)
-    assert header in bench.new_text
-    assert bench.proposal.verdict.short_marks == "parse ✓, lint ✓, tests ✓"
+    await repair_bench.repair(broken, reply)
+    assert header in repair_bench.new_text
+    assert repair_bench.proposal.verdict.short_marks == "parse ✓, lint ✓, tests ✓"
     # the statement with the missing name is the first hole, though nothing says which lines ran
-    assert "# test_code_module.py: NameError: name 'Innt' is not defined\n\0\n    count = 0" in bench.engine.prompts[0]
+    assert (
+        "# test_code_module.py: NameError: name 'Innt' is not defined\n\0\n    count = 0"
+        in repair_bench.engine.prompts[0]
+    )
 
 
-async def test_a_missing_statement_is_inserted(bench: RepairBench) -> None:
+async def test_a_missing_statement_is_inserted(repair_bench: RepairBench) -> None:
     broken = COUNT.replace("        n ^= n - 1\n", "        if n > 9999:\n            n = 0\n")
 
     def reply(prompt: str, index: int) -> str:
@@ -137,63 +140,63 @@ async def test_a_missing_statement_is_inserted(bench: RepairBench) -> None:
         is_free_line = before.endswith("while n:\n        ") and after.startswith("\n        if n > 9999")
         return "n &= n - 1" if is_free_line and index == 2 else ""
 
-    await bench.repair(broken, reply)
-    assert "        n &= n - 1\n        if n > 9999:\n" in bench.new_text
-    assert bench.kinds()[-1] == "insertion"
+    await repair_bench.repair(broken, reply)
+    assert "        n &= n - 1\n        if n > 9999:\n" in repair_bench.new_text
+    assert repair_bench.kinds()[-1] == "insertion"
 
 
-async def test_two_fills_that_each_help_are_put_together(bench: RepairBench) -> None:
+async def test_two_fills_that_each_help_are_combined(repair_bench: RepairBench) -> None:
     broken = COUNT.replace("n ^= n - 1", "n = n & (n - 1) or 0").replace("count += 1", "count += 2")
     broken = broken.replace("    count = 0\n", "    count = 5\n")
     tests = TESTS + "\n\ndef test_difference():\n    assert count_bits(127) - count_bits(0) == 7\n"
-    bench.write_tests(tests)
+    repair_bench.write_tests(tests)
     fixes = {"def count_bits(n):": "count = 0", "n = n & (n - 1) or 0": "count += 1"}
 
     def reply(prompt: str, index: int) -> str:
         before = prompt.split("\0")[0].rstrip()
         return next((text for line, text in fixes.items() if before.endswith(line)), "")
 
-    await bench.repair(broken, reply)
-    assert "    count = 0\n" in bench.new_text
-    assert "        count += 1\n" in bench.new_text
-    assert bench.kinds()[-1] == "two fills"
+    await repair_bench.repair(broken, reply)
+    assert "    count = 0\n" in repair_bench.new_text
+    assert "        count += 1\n" in repair_bench.new_text
+    assert repair_bench.kinds()[-1] == "two fills"
 
 
-async def test_a_candidate_that_breaks_another_test_is_no_repair(bench: RepairBench) -> None:
+async def test_a_candidate_that_breaks_another_test_is_no_repair(repair_bench: RepairBench) -> None:
     text = COUNT.replace("n ^= n - 1", "unrelated.__code__ = (lambda n: 0).__code__; n &= n - 1")
     with pytest.raises(NoAnswer, match="No candidate passed"):
-        await bench.repair(COUNT, answer("while n:", text.splitlines()[3].strip()), Generation(max_retries=0))
-    rejected = [event.data["reason"] for event in bench.events if event.type == "candidate.rejected"]
+        await repair_bench.repair(COUNT, answer("while n:", text.splitlines()[3].strip()), Generation(max_retries=0))
+    rejected = [event.data["reason"] for event in repair_bench.events if event.type == "candidate.rejected"]
     assert any("test_unrelated" in reason for reason in rejected)
 
 
-async def test_a_candidate_that_never_ends_does_not_stop_the_others(bench: RepairBench) -> None:
+async def test_a_candidate_without_an_end_does_not_stop_the_others(repair_bench: RepairBench) -> None:
     def reply(prompt: str, index: int) -> str:
         before = prompt.split("\0")[0].rstrip()
         if before.endswith("while n:"):
             return "n &= n - 1"
         return "count = 0\n    while True: pass" if before.endswith("def count_bits(n):") else ""
 
-    await bench.repair(COUNT, reply)
-    assert "n &= n - 1" in bench.new_text
+    await repair_bench.repair(COUNT, reply)
+    assert "n &= n - 1" in repair_bench.new_text
 
 
-async def test_without_a_failing_test_nothing_is_tried(bench: RepairBench) -> None:
+async def test_without_a_failing_test_no_candidate_is_made(repair_bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match=r"no test that depends on code_module\.py fails"):
-        await bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
-    assert bench.engine.prompts == []
+        await repair_bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
+    assert repair_bench.engine.prompts == []
 
 
-async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(bench: RepairBench) -> None:
+async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(repair_bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match=r"test_code_module\.py cannot be imported \(ModuleNotFoundError: No module"):
-        await bench.repair("import no_such_module\n" + COUNT, lambda prompt, index: "never asked")
-    assert bench.engine.prompts == []
+        await repair_bench.repair("import no_such_module\n" + COUNT, lambda prompt, index: "never asked")
+    assert repair_bench.engine.prompts == []
 
 
-async def test_the_time_of_the_settings_ends_the_ladder(bench: RepairBench) -> None:
+async def test_the_time_of_the_settings_ends_the_ladder(repair_bench: RepairBench) -> None:
     with pytest.raises(NoAnswer, match="the time for this repair is over"):
-        await bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
-    assert bench.engine.prompts == []
+        await repair_bench.repair(COUNT, lambda prompt, index: "", Generation(test_repair_s=0))
+    assert repair_bench.engine.prompts == []
 
 
 AGE = """def is_expired(age, limit):

@@ -25,7 +25,7 @@ def make_request(
     installed: InstalledPackages | None = None,
     root: Path | None = None,
 ) -> RepairRequest:
-    """The request for the finding that a text is marked with."""
+    """Return the request for repairs of the marked finding."""
     before, inside, after = marked_text.encode().split(MARK)
     document = Document.from_text(f"file:///{path}", before + inside + after)
     tree = parse(document)
@@ -35,7 +35,7 @@ def make_request(
     return RepairRequest(finding, find_subject(finding, document), tree, path, index, installed, root, file)
 
 
-async def repair_all(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
-    """The texts that the repairs make, the likeliest first."""
+async def make_all_repairs(request: RepairRequest, limit: int = 8) -> list[tuple[str, Repair]]:
+    """Return the texts after each repair with the repair, the likeliest first."""
     repairs = await find_repairs(request, limit)
     return [(decode(apply(request.tree.data, repair.edits)), repair) for repair in repairs]

@@ -1,12 +1,12 @@
-"""Two arguments that are in each other's place."""
+"""Tests of the repair that exchanges two arguments."""
 
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
+from tests.coding.repair.requests import make_all_repairs, make_request
+from tests.index.place import IndexedFolder
 
 WRONG = "argument of type 'string' is not assignable"
 SWAPPED = [
@@ -78,7 +78,7 @@ SWAPPED = [
     ("path", "marked", "message", "after"), SWAPPED, ids=[f"{n}-{row[0]}" for n, row in enumerate(SWAPPED)]
 )
 async def test_arguments_change_places(path: str, marked: str, message: str, after: str):
-    [(text, one), *others] = await repair_all(make_request(path, marked, message))
+    [(text, one), *others] = await make_all_repairs(make_request(path, marked, message))
     assert text.endswith(after)
     assert (one.kind, others) == ("argument order", [])
 
@@ -119,15 +119,15 @@ NO_EVIDENCE = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_EVIDENCE)
-async def test_without_evidence_they_stay(path: str, marked: str, message: str):
-    assert await repair_all(make_request(path, marked, message)) == []
+async def test_without_evidence_arguments_are_not_swapped(path: str, marked: str, message: str):
+    assert await make_all_repairs(make_request(path, marked, message)) == []
 
 
 async def test_the_parameters_may_be_those_of_another_file(tmp_path: Path):
     files = {"shop.py": "def order(item: str, quantity: int): ...\n", "b.py": ""}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = 'from shop import order\n\norder(<|>3<|>, "tea")\n'
-        repairs = await repair_all(
+        repairs = await make_all_repairs(
             make_request("b.py", marked, 'Argument of type "int"', "reportArgumentType", index=indexed.query)
         )
     assert [text for text, _ in repairs] == ['from shop import order\n\norder("tea", 3)\n']

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 MESSAGE = "expected an indented block"
 CASES = [
@@ -31,7 +31,7 @@ CASES = [
 
 @pytest.mark.parametrize(("title", "text", "expected"), CASES, ids=[case[0] for case in CASES])
 async def test_all_lines_of_a_block_are_shifted(title: str, text: str, expected: str) -> None:
-    repaired_text, repair = (await repair_all(make_request("a.py", text, MESSAGE, "syntax")))[0]
+    repaired_text, repair = (await make_all_repairs(make_request("a.py", text, MESSAGE, "syntax")))[0]
     assert repaired_text == expected
     assert repair.kind == "block indentation"
 
@@ -39,7 +39,7 @@ async def test_all_lines_of_a_block_are_shifted(title: str, text: str, expected:
 async def test_the_end_of_a_loop_is_open() -> None:
     head = "def f(a):\n    for b in a:\n"
     text = f"{head}<|>    if<|> b:\n        a = 1\n    else:\n        a = 2\n    b = 3\n    return b\n"
-    repairs = await repair_all(make_request("a.py", text, MESSAGE, "syntax"))
+    repairs = await make_all_repairs(make_request("a.py", text, MESSAGE, "syntax"))
     found = {repaired: repair.cost for repaired, repair in repairs if repair.kind == "block indentation"}
     one = "        if b:\n            a = 1\n        else:\n            a = 2\n"
     assert set(found) == {
@@ -52,5 +52,5 @@ async def test_the_end_of_a_loop_is_open() -> None:
 
 async def test_a_header_without_a_block_gets_no_other_lines() -> None:
     text = "def f(a):\n    for b in a:\n<|>return<|> 1\n"
-    repairs = await repair_all(make_request("a.py", text, MESSAGE, "syntax"))
+    repairs = await make_all_repairs(make_request("a.py", text, MESSAGE, "syntax"))
     assert not [repair for _, repair in repairs if repair.kind == "block indentation"]

@@ -1,8 +1,8 @@
-"""Strings with the place of a value, and first assignments that should declare a name."""
+"""Tests of repairs that mark a string as a template, and that declare a name at its first assignment."""
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 MENDED = [
     ("a.py", 'x = <|>"{a} items"<|>\n', "Possible f-string without an `f` prefix", "RUF027", 'x = f"{a} items"\n'),
@@ -39,7 +39,7 @@ MENDED = [
 
 @pytest.mark.parametrize(("path", "text", "message", "code", "truth"), MENDED)
 async def test_the_sign_that_was_left_out(path: str, text: str, message: str, code: str, truth: str) -> None:
-    assert (await repair_all(make_request(path, text, message, code)))[0][0] == truth
+    assert (await make_all_repairs(make_request(path, text, message, code)))[0][0] == truth
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ async def test_the_sign_that_was_left_out(path: str, text: str, message: str, co
         ("a.go", "package a\n\nfunc f() int {\n\ty = <|>x<|>\n\treturn x\n}\n", "undefined: x", "UndeclaredName"),
     ],
 )
-async def test_nothing_is_put_where_it_does_not_belong(path: str, text: str, message: str, code: str) -> None:
-    assert await repair_all(make_request(path, text, message, code)) == []
+async def test_other_strings_and_findings_get_no_repair(path: str, text: str, message: str, code: str) -> None:
+    assert await make_all_repairs(make_request(path, text, message, code)) == []

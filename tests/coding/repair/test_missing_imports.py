@@ -1,12 +1,12 @@
-"""A missing import, in the style of the file."""
+"""Tests of the repair that adds a missing import, in the style of the file."""
 
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
+from tests.coding.repair.requests import make_all_repairs, make_request
+from tests.index.place import IndexedFolder
 
 LIBRARY = [
     # a module of Python whose member is used: sorted into the group
@@ -177,8 +177,8 @@ LIBRARY = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message", "after"), LIBRARY, ids=[f"{row[0]}-{row[2]}" for row in LIBRARY])
-async def test_modules_that_the_language_comes_with_are_imported(path: str, marked: str, message: str, after: str):
-    repairs = await repair_all(make_request(path, marked, message))
+async def test_modules_of_the_standard_library_are_imported(path: str, marked: str, message: str, after: str):
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert repairs[0][1].kind == "import"
     assert repairs[0][0] == after
 
@@ -198,13 +198,13 @@ NO_IMPORT = [
 
 
 @pytest.mark.parametrize(("path", "marked", "message"), NO_IMPORT)
-async def test_without_evidence_nothing_is_imported(path: str, marked: str, message: str):
-    repairs = await repair_all(make_request(path, marked, message))
+async def test_without_evidence_no_import_is_proposed(path: str, marked: str, message: str):
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert [item for _, item in repairs if item.kind == "import" and item.cost < 0.5] == []
 
 
 async def test_two_modules_that_export_the_name_are_both_proposed():
-    [(first, one), (second, other), *_] = await repair_all(
+    [(first, one), (second, other), *_] = await make_all_repairs(
         make_request("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`")
     )
     assert {first.split("\n")[0], second.split("\n")[0]} == {
@@ -270,9 +270,9 @@ OTHER_FILE_CASES = [
 @pytest.mark.parametrize(
     ("files", "path", "marked", "message", "after"), OTHER_FILE_CASES, ids=[row[1] for row in OTHER_FILE_CASES]
 )
-async def test_a_name_is_imported_as_other_files_import_it(
+async def test_a_name_is_imported_in_the_way_of_other_files(
     files: dict[str, str], path: str, marked: str, message: str, after: str, tmp_path: Path
 ):
-    with closing(Indexed(tmp_path, {**files, path: ""})) as indexed:
-        repairs = await repair_all(make_request(path, marked, message, index=indexed.query))
+    with closing(IndexedFolder(tmp_path, {**files, path: ""})) as indexed:
+        repairs = await make_all_repairs(make_request(path, marked, message, index=indexed.query))
     assert repairs[0][0] == after

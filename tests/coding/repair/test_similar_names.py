@@ -1,4 +1,4 @@
-"""The nearest name for one that is not known."""
+"""Tests of the repair that replaces an unknown name by a similar known one."""
 
 from contextlib import closing
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.knowledge.installed_packages import InstalledPackages
-from tests.coding.repair.requests import make_request, repair_all
-from tests.index.place import Indexed
-from tests.knowledge.packages import REQUESTS, install, venv
+from tests.coding.repair.requests import make_all_repairs, make_request
+from tests.index.place import IndexedFolder
+from tests.knowledge.packages import REQUESTS, install, make_venv
 
 NEAREST = [
     # a local, a parameter, a function, a builtin, a type, a module of the file
@@ -167,7 +167,7 @@ NEAREST = [
 
 @pytest.mark.parametrize(("path", "marked", "message", "right"), NEAREST, ids=[f"{row[0]}-{row[3]}" for row in NEAREST])
 async def test_the_nearest_name_is_the_first_repair(path: str, marked: str, message: str, right: str):
-    repairs = await repair_all(make_request(path, marked, message))
+    repairs = await make_all_repairs(make_request(path, marked, message))
     before, _, behind = marked.split("<|>")
     assert [text for text, _ in repairs][:1] == [before + right + behind]
     assert all(item.cost > repairs[0][1].cost for _, item in repairs[1:])
@@ -195,7 +195,7 @@ NOTHING = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), NOTHING)
 async def test_a_name_that_is_not_near_or_not_in_scope_is_not_proposed(path: str, marked: str, message: str):
-    repairs = [item for _, item in await repair_all(make_request(path, marked, message)) if item.cost < 1.4]
+    repairs = [item for _, item in await make_all_repairs(make_request(path, marked, message)) if item.cost < 1.4]
     assert repairs == []
 
 
@@ -209,57 +209,59 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize(("path", "marked", "message"), AMBIGUOUS)
 async def test_two_names_that_are_as_near_cost_almost_the_same(path: str, marked: str, message: str):
-    repairs = await repair_all(make_request(path, marked, message))
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert len(repairs) > 1
     assert abs(repairs[0][1].cost - repairs[1][1].cost) < 0.1
 
 
-async def test_a_name_that_is_misspelt_where_it_is_bound_is_mended_there():
+async def test_a_misspelt_binding_is_repaired_at_the_binding():
     marked = "def f(widht, height):\n    return <|>width<|> * height + width\n"
-    [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `width`"))
+    [(text, first), *_] = await make_all_repairs(make_request("a.py", marked, "Undefined name `width`"))
     assert text == "def f(width, height):\n    return width * height + width\n"
     assert first.cost < 1
 
 
 async def test_only_the_place_of_the_finding_is_changed_but_in_c():
     marked = "def f(values):\n    return <|>valeus<|>, valeus\n"
-    assert (await repair_all(make_request("a.py", marked, "Undefined name `valeus`")))[0][
+    assert (await make_all_repairs(make_request("a.py", marked, "Undefined name `valeus`")))[0][
         0
     ] == "def f(values):\n    return values, valeus\n"
     marked = "int f(int count) { return <|>cuont<|> + cuont; }\nint cuont_of(int cuont) { return cuont; }\n"
-    repairs = await repair_all(make_request("a.c", marked, "'cuont' undeclared (first use in this function)"))
+    repairs = await make_all_repairs(make_request("a.c", marked, "'cuont' undeclared (first use in this function)"))
     assert repairs[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
 
 
 async def test_the_proposal_of_the_tool_comes_first():
     marked = "const text = 1, test = 2;\nconsole.log(text, test, <|>tet<|>);\n"
-    [(text, first), (_, second), *_] = await repair_all(
+    [(text, first), (_, second), *_] = await make_all_repairs(
         make_request("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?")
     )
     assert text.endswith("test, test);\n")
     assert second.cost - first.cost > 0.3
 
 
-async def test_a_variable_that_nothing_uses_yet_is_rather_meant():
+async def test_an_unused_variable_is_the_more_likely_repair():
     marked = "def f(a):\n    text = a\n    test = a\n    return test, <|>tetx<|>\n"
-    [(text, first), *_] = await repair_all(make_request("a.py", marked, "Undefined name `tetx`"))
+    [(text, first), *_] = await make_all_repairs(make_request("a.py", marked, "Undefined name `tetx`"))
     assert text.endswith("return test, text\n")
     assert first.cost < 0.8
 
 
 async def test_the_index_knows_names_of_other_files_of_the_package(tmp_path: Path):
     files = {"p/a.go": "package p\n\nfunc Normalise(x int) int { return x }\n", "p/b.go": "package p\n"}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = "package p\n\nfunc g() int { return <|>Normalsie<|>(1) }\n"
-        repairs = await repair_all(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
+        repairs = await make_all_repairs(make_request("p/b.go", marked, "undefined: Normalsie", index=indexed.query))
     assert repairs[0][0] == "package p\n\nfunc g() int { return Normalise(1) }\n"
 
 
 async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_path: Path):
     files = {"shop.py": "def order(item, *, quantity=1): ...\n", "b.py": ""}
-    with closing(Indexed(tmp_path, files)) as indexed:
+    with closing(IndexedFolder(tmp_path, files)) as indexed:
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
-        repairs = await repair_all(make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query))
+        repairs = await make_all_repairs(
+            make_request("b.py", marked, 'No parameter named "quantitiy"', index=indexed.query)
+        )
     assert repairs[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
 
 
@@ -271,8 +273,10 @@ INSTALLED = [
 
 
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
-async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
-    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
-    repairs = await repair_all(make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
+async def test_names_of_installed_packages_are_proposed(tmp_path: Path, marked: str, message: str, right: str):
+    install(make_venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    repairs = await make_all_repairs(
+        make_request("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path)
+    )
     before, _, behind = marked.split("<|>")
     assert repairs[0][0] == before + right + behind

@@ -1,4 +1,4 @@
-"""The cost of a slip of the hand."""
+"""Tests of the cost of a typing error."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_frequent_mistakes_cost_less(intended: str, written: list[str]):
     assert costs[0] > 0
 
 
-def test_one_ordinary_slip_costs_about_1():
+def test_one_ordinary_slip_has_a_cost_of_about_1():
     for written in ("vlaues", "vaues", "valuess", "vakues", "valuesd"):
         assert 0.4 <= misspelling_cost(written, "values") <= 1.2
 
@@ -41,5 +41,5 @@ def test_the_end_of_a_long_name_may_be_missing():
     assert dict(find_similar("ValueErr", ["ValueError", "ValueErrorGroup"])).keys() == {"ValueError"}
 
 
-def test_digits_are_told_apart():
+def test_a_different_digit_costs_more_than_a_different_letter():
     assert misspelling_cost("item1", "item2") > misspelling_cost("iten1", "item1")

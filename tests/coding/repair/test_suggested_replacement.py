@@ -1,8 +1,8 @@
-"""The code that the message of a linter suggests needs no model."""
+"""Tests of the repair that inserts the code that a linter suggests, without a model."""
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 MENDED = [
     (
@@ -25,7 +25,7 @@ MENDED = [
 
 @pytest.mark.parametrize(("text", "message", "truth"), MENDED)
 async def test_the_suggestion_replaces_the_quoted_code_or_the_range(text: str, message: str, truth: str) -> None:
-    repairs = await repair_all(make_request("a.py", text, message, "X100"))
+    repairs = await make_all_repairs(make_request("a.py", text, message, "X100"))
     assert repairs[0][0].replace("\n\n", "\n") == truth
     assert repairs[0][1].kind == "suggested code"
 
@@ -40,5 +40,5 @@ async def test_the_suggestion_replaces_the_quoted_code_or_the_range(text: str, m
     ],
 )
 async def test_a_shortened_or_missing_suggestion_is_not_used(text: str, message: str) -> None:
-    repairs = await repair_all(make_request("a.py", text, message, "X100"))
+    repairs = await make_all_repairs(make_request("a.py", text, message, "X100"))
     assert "suggested code" not in [repair.kind for _, repair in repairs]

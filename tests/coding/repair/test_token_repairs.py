@@ -1,9 +1,9 @@
-"""Repairs of syntax errors, as a finding asks for them."""
+"""Tests of the repairs of syntax errors for a finding."""
 
 import pytest
 
 from lsp_harness.coding.repair.repair_sources import MAX_REPAIRS, repair_tokens
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 CASES = [
     # the finding may be of ruff, of a compiler, or of the product itself, and before or behind the fault
@@ -53,20 +53,22 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "text", "message", "code", "kind", "expected"), CASES)
-async def test_the_token_that_is_meant(path: str, text: str, message: str, code: str, kind: str, expected: str) -> None:
-    repaired_text, repair = (await repair_all(make_request(path, text, message, code)))[0]
+async def test_the_most_likely_token_is_the_first_repair(
+    path: str, text: str, message: str, code: str, kind: str, expected: str
+) -> None:
+    repaired_text, repair = (await make_all_repairs(make_request(path, text, message, code)))[0]
     assert repaired_text == expected
     assert repair.kind == kind
 
 
-async def test_only_a_syntax_error_is_mended_by_a_token() -> None:
+async def test_only_a_syntax_error_is_repaired_by_a_token() -> None:
     assert await repair_tokens(make_request("a.py", "x = <|>vlaue<|>\n", "Undefined name `vlaue`", "F821")) == []
 
 
-async def test_a_syntax_error_that_is_gone_has_no_repair() -> None:
+async def test_a_syntax_error_that_no_longer_exists_has_no_repair() -> None:
     assert await repair_tokens(make_request("a.py", "x = <|>1<|>\n", "invalid syntax", "syntax")) == []
 
 
-async def test_no_more_than_a_few_are_given() -> None:
+async def test_only_a_few_repairs_are_proposed() -> None:
     request = make_request("a.js", "let x = f(g(h(a, b, c, d, e));<|><|>\n", "missing `)`", "syntax")
     assert 1 < len(await repair_tokens(request)) <= MAX_REPAIRS

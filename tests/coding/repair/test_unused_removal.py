@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.coding.repair.requests import make_request, repair_all
+from tests.coding.repair.requests import make_all_repairs, make_request
 
 IMPORTS = [
     ("a.py", "import <|>os<|>\nimport sys\n\nprint(sys)\n", "`os` imported but unused", "import sys\n\nprint(sys)\n"),
@@ -227,15 +227,15 @@ ALL = [*IMPORTS, *VARIABLES, *UNREACHABLE]
 @pytest.mark.parametrize(
     ("path", "marked", "message", "after"), ALL, ids=[f"{n}-{row[0]}" for n, row in enumerate(ALL)]
 )
-async def test_unused_code_goes(path: str, marked: str, message: str, after: str | None):
-    repairs = await repair_all(make_request(path, marked, message))
+async def test_unused_code_is_removed(path: str, marked: str, message: str, after: str | None):
+    repairs = await make_all_repairs(make_request(path, marked, message))
     assert [text for text, _ in repairs][:1] == ([after] if after is not None else [])
 
 
-async def test_an_import_that_names_nothing_is_left_alone():
+async def test_an_import_without_names_is_not_removed():
     for path, marked in (
         ("a.ts", "<|>import './x';<|>\n"),
         ("a.go", 'package p\n\nimport <|>_ "x"<|>\n'),
         ("a.c", "<|>#include <x.h><|>\n"),
     ):
-        assert await repair_all(make_request(path, marked, "unused import")) == []
+        assert await make_all_repairs(make_request(path, marked, "unused import")) == []

@@ -23,7 +23,7 @@ def need(program: str) -> str:
     return program
 
 
-def snippet() -> str:
+def read_snippet() -> str:
     """Return the code for the init.el of users: the only block with eglot on the page."""
     (block,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
     return block
@@ -40,7 +40,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "project/lsp-harness.toml").write_text(settings)
     replies = [{"text": "total / len(valeus)", "expect": "def mean"}, {"text": "y"}]
     (folder / "script.json").write_text(json.dumps(replies))
-    (folder / "init.el").write_text(snippet())
+    (folder / "init.el").write_text(read_snippet())
     environment = {
         **os.environ,
         "HOME": str(folder),
@@ -64,7 +64,7 @@ def test_eglot_connects_with_the_settings_of_the_page(run: str):
     assert "ok connected" in run
 
 
-def test_a_completion_is_offered_and_taken(run: str):
+def test_a_completion_is_offered_and_accepted(run: str):
     assert 'ok item ("total / len(valeus)")' in run
     assert "ok completed" in run
 
@@ -84,13 +84,13 @@ def test_the_repair_without_a_model_is_named_in_the_code_actions_and_applied_by_
     assert "ok clean" in run
 
 
-def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(run: str):
+def test_an_outdated_finding_changes_no_text_and_is_explained(run: str):
     assert "Fix with lsp-harness: Undefined name" in re.findall(r"ok reported values (.*)", run)[0]
     assert re.search(r"ok refused .*no longer there: ruff does not report F821 there", run)
     assert "ok unchanged" in run
 
 
-def test_of_two_likely_repairs_the_model_chooses_one(run: str):
+def test_the_model_chooses_one_of_two_likely_repairs(run: str):
     assert "ok chosen" in run
 
 

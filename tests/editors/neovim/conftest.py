@@ -43,7 +43,7 @@ def need(program: str) -> str:
 
 
 @contextlib.contextmanager
-def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
+def attach_neovim(argv: list[str]) -> Iterator[pynvim.Nvim]:
     """Start a Neovim that ends with the context. Its servers must end with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
     with contextlib.ExitStack() as watched:
@@ -70,9 +70,9 @@ def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
 
 
 @contextlib.contextmanager
-def bare() -> Iterator[pynvim.Nvim]:
+def start_bare_neovim() -> Iterator[pynvim.Nvim]:
     """Start a Neovim without any configuration, which can only `require` the plugin."""
-    with attached(["--clean", "--cmd", f"set runtimepath^={PLUGIN}"]) as nvim:
+    with attach_neovim(["--clean", "--cmd", f"set runtimepath^={PLUGIN}"]) as nvim:
         yield nvim
 
 
@@ -91,7 +91,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         monkeypatch.setenv("TEST_SERVER", json.dumps(command))
         monkeypatch.setenv("TEST_BEFORE", before)
         monkeypatch.delenv("NVIM", raising=False)
-        nvim = running.enter_context(attached(["-u", str(HERE / "init.lua")]))
+        nvim = running.enter_context(attach_neovim(["-u", str(HERE / "init.lua")]))
         work = tmp_path / "work"
         (work / ".git").mkdir(parents=True)
         return Editor(nvim, work)
@@ -109,7 +109,7 @@ def editor(start: Start) -> Editor:
 
 
 @pytest.fixture
-def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
+def start_real_editor(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
     """Start an editor that is attached to `lsp-harness serve`, with the cursor on the third line.
 
     The engine has these replies and no others: one request too many is an error in the log. Without `repairs`, each fix
@@ -140,12 +140,12 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
 
 
 @pytest.fixture
-def undefined(real: Real) -> Editor:
+def editor_with_undefined_name(start_real_editor: Real) -> Editor:
     """An editor in which the accepted text has an undefined name, and the server has found it."""
     # without the errors that are shown before an edit is verified, and without checks that wait for a checker or the
     # index, a diagnostic says that the verdict is there
     settings = 'on_open = false\ntype_check = "off"\ntest = false\n'
-    editor = real({"text": "total / count", "expect": "def mean"}, settings=settings)
+    editor = start_real_editor({"text": "total / count", "expect": "def mean"}, settings=settings)
     editor.type("A ")
     editor.shows("total / count")
     editor.hush()

@@ -23,7 +23,7 @@ def make_agent(name: str, *, type: str = "echo", terminal: bool = False, isolati
 
 
 class FakeAgents:
-    """The commands about agents. A request for a piece waits until there is one."""
+    """The commands of the fake server about agents. A request for output waits until there is some."""
 
     def __init__(self, send: Callable[[dict[str, Any]], None]) -> None:
         self._out = send

@@ -185,7 +185,7 @@ def tell(event: str, **facts: Any) -> None:
     send({"method": "fake/log", "params": {"event": event, **facts}})
 
 
-def messages() -> Iterator[dict[str, Any]]:
+def read_messages() -> Iterator[dict[str, Any]]:
     while header := sys.stdin.buffer.readline():
         while sys.stdin.buffer.readline().strip():
             pass
@@ -194,7 +194,7 @@ def messages() -> Iterator[dict[str, Any]]:
 
 if __name__ == "__main__":
     server = Server("".join(sys.argv[1:]))
-    for message in messages():
+    for message in read_messages():
         if "method" not in message:
             server.work.answered(message["id"], message.get("result"))
         elif "id" in message:

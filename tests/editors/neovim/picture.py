@@ -22,7 +22,7 @@ DARK = TerminalTheme(
 """Neovim's own dark colours."""
 
 
-def svg(title: str, scenes: Sequence[tuple[str, str]], columns: int) -> str:
+def draw_svg(title: str, scenes: Sequence[tuple[str, str]], columns: int) -> str:
     """Return a picture of screens, each with the step before it."""
     console = Console(record=True, width=columns, file=StringIO(), force_terminal=True, legacy_windows=False)
     for step, screen in scenes:

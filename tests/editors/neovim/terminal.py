@@ -12,7 +12,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 class Terminal:
-    """One program in one window of this size."""
+    """A program in one window of this size."""
 
     def __init__(self, tmux: str, folder: Path, *, columns: int, rows: int) -> None:
         self._tmux = [tmux, "-S", str(folder / "tmux"), "-f", "/dev/null"]
@@ -49,8 +49,7 @@ class Terminal:
         return [line.rstrip() for line in self._run("capture-pane", "-p", "-t", "it").splitlines()]
 
     def until(self, *wanted: str, gone: str = "", coloured: bool = False) -> str:
-        """Waits until all of this is on the screen, and `gone`, with its colours, is not. The screen with its colours;
-        `wanted` may have such, too."""
+        """Wait until the wanted texts are on the screen and `gone` is not, and return the screen with its colours."""
         end = time.monotonic() + self.patience
         while (left := end - time.monotonic()) > 0:
             seen = self.coloured()

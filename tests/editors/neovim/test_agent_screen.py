@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.editors.neovim.picture import svg
+from tests.editors.neovim.picture import draw_svg
 from tests.editors.neovim.terminal import Terminal
-from tests.editors.neovim.test_screen import COLUMNS, TRANSCRIPT, remote, start, transcript
+from tests.editors.neovim.test_screen import COLUMNS, TRANSCRIPT, evaluate_remotely, start, write_transcript
 
 SCREEN_FILE = TRANSCRIPT.with_name("neovim-agent.txt")
 LEAVE = r"\<C-\>\<C-n>"
 ID = re.compile(r"\b[0-9A-Z]{26}\b")
 
 
-def without_ids(shown: str) -> str:
+def replace_ids(shown: str) -> str:
     """Replace what differs from run to run: ids, and the blanks after them."""
     return re.sub(r" +", " ", ID.sub("ID", shown))
 
@@ -37,7 +37,7 @@ def test_a_shell_of_the_server_is_used_in_a_buffer_and_stopped(
     colours = terminal.until("42", "TERMINAL")
     used = terminal.screen()
 
-    remote(address, f'feedkeys("{LEAVE}", "t")')
+    evaluate_remotely(address, f'feedkeys("{LEAVE}", "t")')
     terminal.type(":LspHarness agent list\r")
     terminal.until("ready (osc)")
     listed, listed_colours = terminal.screen(), terminal.coloured()
@@ -46,9 +46,9 @@ def test_a_shell_of_the_server_is_used_in_a_buffer_and_stopped(
     terminal.until("[it was stopped]")
 
     titles = ":LspHarness agent spawn shell; keys go to the shell", ":LspHarness agent list"
-    shown = transcript(*zip(titles, (used, listed), strict=True))
+    shown = write_transcript(*zip(titles, (used, listed), strict=True))
     if os.environ.get("UPDATE_SCREENS"):
         SCREEN_FILE.write_text(ID.sub("01KABCDEFGHJKMNPQRSTVWXYZ0", shown))
         scenes = list(zip(titles, (colours, listed_colours), strict=True))
-        SCREEN_FILE.with_suffix(".svg").write_text(svg("Neovim", scenes, COLUMNS))
-    assert without_ids(SCREEN_FILE.read_text()) == without_ids(shown), "run this with UPDATE_SCREENS=1"
+        SCREEN_FILE.with_suffix(".svg").write_text(draw_svg("Neovim", scenes, COLUMNS))
+    assert replace_ids(SCREEN_FILE.read_text()) == replace_ids(shown), "run this with UPDATE_SCREENS=1"

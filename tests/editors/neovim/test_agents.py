@@ -9,67 +9,67 @@ from tests.editors.neovim.editor import Editor
 TERMINAL = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|'):find(..., 1, true) ~= nil"
 
 
-def keys(text: str) -> str:
+def encode_keys(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
 @pytest.fixture
-def attached(editor: Editor) -> Editor:
+def attached_editor(editor: Editor) -> Editor:
     """An editor with the terminal of an agent in front, in which keys go to the agent."""
     editor.nvim.command("LspHarness agent spawn echo terminal")
     editor.until(TERMINAL, "ready é")
     return editor
 
 
-def test_an_agent_in_a_terminal_is_shown_as_it_is_and_gets_what_is_typed(attached: Editor):
-    attached.until_event("runtime spawn", type="echo", terminal=True)
-    width, height = attached.nvim.current.window.width, attached.nvim.current.window.height
-    attached.until_event("runtime attach", agentId="01ECHO", columns=width, rows=height)
-    assert attached.nvim.current.buffer.options["buftype"] == "terminal"
+def test_a_terminal_shows_its_agent_and_sends_typed_text(attached_editor: Editor):
+    attached_editor.until_event("runtime spawn", type="echo", terminal=True)
+    width, height = attached_editor.nvim.current.window.width, attached_editor.nvim.current.window.height
+    attached_editor.until_event("runtime attach", agentId="01ECHO", columns=width, rows=height)
+    assert attached_editor.nvim.current.buffer.options["buftype"] == "terminal"
 
-    attached.type("hi")
+    attached_editor.type("hi")
 
-    attached.until_event("runtime press", agentId="01ECHO", keys=keys("h"))
-    attached.until(TERMINAL, "> HI")
-
-
-def test_the_agent_learns_the_size_of_its_window(attached: Editor):
-    attached.type(r"<C-\><C-n>")
-
-    attached.nvim.command("resize 5")
-
-    attached.until_event("runtime resize", agentId="01ECHO", rows=5)
+    attached_editor.until_event("runtime press", agentId="01ECHO", keys=encode_keys("h"))
+    attached_editor.until(TERMINAL, "> HI")
 
 
-def test_a_buffer_that_is_wiped_out_leaves_the_agent_running(attached: Editor):
-    attached.type(r"<C-\><C-n>")
+def test_an_agent_gets_the_size_of_its_window(attached_editor: Editor):
+    attached_editor.type(r"<C-\><C-n>")
 
-    attached.nvim.command("bwipeout!")
+    attached_editor.nvim.command("resize 5")
 
-    attached.until_event("runtime detach", viewerId="v1")
-    assert attached.events("runtime stop") == []
-    attached.nvim.command("LspHarness agent attach echo")
-    attached.until("#vim.tbl_filter(function(e) return e.event == 'runtime attach' end, events) == 2")
+    attached_editor.until_event("runtime resize", agentId="01ECHO", rows=5)
 
 
-def test_a_terminal_that_is_shown_gets_the_cursor_and_not_a_second_window(attached: Editor):
-    attached.type(r"<C-\><C-n>")
-    attached.nvim.command("wincmd p")
+def test_a_buffer_that_is_wiped_out_leaves_the_agent_running(attached_editor: Editor):
+    attached_editor.type(r"<C-\><C-n>")
 
-    attached.nvim.command("LspHarness agent attach echo")
+    attached_editor.nvim.command("bwipeout!")
 
-    attached.until("vim.bo.buftype == 'terminal'")
-    assert len(attached.events("runtime attach")) == 1
+    attached_editor.until_event("runtime detach", viewerId="v1")
+    assert attached_editor.events("runtime stop") == []
+    attached_editor.nvim.command("LspHarness agent attach echo")
+    attached_editor.until("#vim.tbl_filter(function(e) return e.event == 'runtime attach' end, events) == 2")
 
 
-def test_a_stopped_agent_keeps_what_it_printed(attached: Editor):
-    attached.type(r"<C-\><C-n>")
+def test_a_terminal_that_is_shown_gets_the_cursor_and_not_a_second_window(attached_editor: Editor):
+    attached_editor.type(r"<C-\><C-n>")
+    attached_editor.nvim.command("wincmd p")
 
-    attached.nvim.command("LspHarness agent stop echo")
+    attached_editor.nvim.command("LspHarness agent attach echo")
 
-    attached.until(TERMINAL, "bye")
-    attached.until(TERMINAL, "[it was stopped]")
-    attached.says("echo has ended")
+    attached_editor.until("vim.bo.buftype == 'terminal'")
+    assert len(attached_editor.events("runtime attach")) == 1
+
+
+def test_the_output_of_a_stopped_agent_stays(attached_editor: Editor):
+    attached_editor.type(r"<C-\><C-n>")
+
+    attached_editor.nvim.command("LspHarness agent stop echo")
+
+    attached_editor.until(TERMINAL, "bye")
+    attached_editor.until(TERMINAL, "[it was stopped]")
+    attached_editor.says("echo has ended")
 
 
 def test_the_list_has_states_and_questions_without_control_characters(editor: Editor):
@@ -138,7 +138,7 @@ def test_an_agent_that_cannot_be_started_says_why(editor: Editor):
     editor.says("missing is not installed")
 
 
-def test_a_name_that_nobody_has_is_said(editor: Editor):
+def test_an_unknown_name_of_an_agent_is_reported(editor: Editor):
     editor.nvim.command("LspHarness agent stop nobody")
 
     editor.says("there is no agent nobody")

@@ -8,7 +8,7 @@ from tests.editors.neovim.editor import Editor
 INVOKED = 1
 
 
-def test_next_asks_once_for_all_there_is_and_goes_round(editor: Editor):
+def test_the_next_key_requests_all_suggestions_once_and_cycles(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -22,7 +22,7 @@ def test_next_asks_once_for_all_there_is_and_goes_round(editor: Editor):
     assert [event["kind"] for event in editor.events("asked") if event["left"] == "x = "].count(INVOKED) == 1
 
 
-def test_previous_goes_the_other_way_and_what_is_taken_is_what_is_shown(editor: Editor):
+def test_the_previous_key_cycles_backwards_and_the_shown_suggestion_is_accepted(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -35,7 +35,7 @@ def test_previous_goes_the_other_way_and_what_is_taken_is_what_is_shown(editor: 
     assert editor.events("accepted")[0]["arguments"][1] == "constant of x = "
 
 
-def test_typing_along_leaves_out_what_does_not_begin_so(editor: Editor):
+def test_typed_text_removes_suggestions_that_do_not_begin_with_it(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     editor.type("<M-]>")
@@ -49,7 +49,7 @@ def test_typing_along_leaves_out_what_does_not_begin_so(editor: Editor):
     assert editor.ghost == ["pute(0)"], "constant is out"
 
 
-def test_where_there_is_no_other_it_says_so(editor: Editor):
+def test_without_another_suggestion_a_message_says_so(editor: Editor):
     editor.type("idef add(a, b):")
     editor.shows("", "    return a + b")
 
@@ -67,7 +67,7 @@ def test_the_keys_are_themselves_without_ghost_text(editor: Editor):
     assert editor.buffer == ["N"]
 
 
-def test_asking_works_while_paused(editor: Editor):
+def test_an_explicit_request_works_while_suggestions_are_paused(editor: Editor):
     editor.nvim.command("LspHarness pause")
     editor.type("ix = ")
     editor.settle()
@@ -83,7 +83,7 @@ def test_asking_works_while_paused(editor: Editor):
 
 
 @pytest.mark.parametrize(("key", "shown"), [("<M-]>", "compute(0)"), ("<M-[>", "constant")])
-def test_asking_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor: Editor, key: str, shown: str):
+def test_an_explicit_request_where_no_suggestion_was_shown_gets_alternatives(editor: Editor, key: str, shown: str):
     editor.hush()
     editor.type("ix = <M-s>")
     editor.shows("compute(total, 2)")
@@ -97,17 +97,17 @@ def test_asking_where_nothing_was_shown_gets_the_others_by_the_same_keys(editor:
     assert [event["kind"] for event in editor.events("asked")] == [INVOKED, INVOKED], "the others came at once"
 
 
-def test_asking_for_nothing_says_so(editor: Editor):
+def test_an_explicit_request_without_a_result_says_so(editor: Editor):
     editor.type("ithere is nothing<M-s>")
 
     editor.says("there is nothing to suggest here")
 
 
-def test_asking_outside_insert_mode_does_nothing(editor: Editor):
+def test_a_request_outside_of_insert_mode_is_not_sent(editor: Editor):
     assert editor.lua("return require('lsp_harness').suggest()") is False
 
 
-def test_the_server_learns_what_was_dismissed(editor: Editor):
+def test_the_server_learns_which_suggestion_was_dismissed(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     editor.type("<M-]>")
@@ -121,7 +121,7 @@ def test_the_server_learns_what_was_dismissed(editor: Editor):
     assert editor.ghost == []
 
 
-def test_an_older_server_is_not_told(start: Start):
+def test_an_older_server_is_not_told_about_dismissals(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
     editor.type("ix = ")

@@ -11,14 +11,14 @@ from tests.editors.neovim.conftest import PLUGIN, Start
 from tests.editors.neovim.editor import Editor
 
 
-def test_status_tells_what_the_server_tells(editor: Editor):
+def test_status_shows_the_state_of_the_server(editor: Editor):
     editor.nvim.command("LspHarness status")
 
     editor.until("vim.fn.execute('messages'):find('version: fake', 1, true) ~= nil")
     assert "ghost text is on, drawn by this plugin" in editor.nvim.command_output("messages")
 
 
-def test_status_without_a_server_says_so(start: Start):
+def test_status_without_a_server_reports_its_absence(start: Start):
     editor = start()
 
     editor.nvim.command("LspHarness status")
@@ -40,7 +40,7 @@ def test_pause_stops_asking_and_resume_starts_again(editor: Editor):
     assert set(editor.asked()) <= {"x =", "x = "}
 
 
-def test_pausing_takes_away_what_is_shown(editor: Editor):
+def test_pausing_removes_the_shown_suggestion(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -81,12 +81,12 @@ def test_the_command_completes_its_own_subcommands(editor: Editor):
 
 
 @pytest.mark.parametrize("what", ["nonsense", "engine", "engine stop", "pause there", "fix this"])
-def test_the_command_says_what_it_cannot_do(editor: Editor, what: str):
+def test_an_unknown_subcommand_is_an_error(editor: Editor, what: str):
     with pytest.raises(NvimError, match=f"there is no :LspHarness {what}"):
         editor.nvim.command(f"LspHarness {what}")
 
 
-def test_health_has_no_errors_when_all_is_there(editor: Editor):
+def test_health_reports_no_errors_in_a_complete_installation(editor: Editor):
     editor.nvim.command("checkhealth lsp_harness")
 
     report = editor.buffer
@@ -97,7 +97,7 @@ def test_health_has_no_errors_when_all_is_there(editor: Editor):
     assert any("version: fake" in line for line in report)
 
 
-def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
+def test_health_says_what_to_do_without_the_command(start: Start):
     editor = start(["lsp-harness-is-not-here", "serve"])
 
     editor.nvim.command("checkhealth lsp_harness")
@@ -118,12 +118,12 @@ def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
         ("{ keymap = { take = '<C-x>' } }", 'there is no function "take"'),
     ],
 )
-def test_options_nobody_reads_are_refused(start: Start, options: str, complaint: str):
+def test_unknown_options_are_refused(start: Start, options: str, complaint: str):
     with pytest.raises(NvimError, match=complaint):
         start().lua(f"require('lsp_harness').setup({options})")
 
 
-def test_only_the_keys_asked_for_are_mapped(start: Start):
+def test_only_the_requested_keys_are_mapped(start: Start):
     editor = start()
     editor.lua("""
         function _G.maps()
@@ -151,7 +151,7 @@ def test_only_the_keys_asked_for_are_mapped(start: Start):
 
 
 @pytest.fixture
-def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
+def help_manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
     """A copy of the help with tags, which are not in the repository."""
     editor = start()
     folder = tmp_path / "manual"
@@ -160,16 +160,16 @@ def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
     return editor, folder / "doc/lsp_harness.txt"
 
 
-def test_the_help_can_be_found(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_help_can_be_found(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     for subject in ("lsp_harness", ":LspHarness", "lsp_harness.setup()", "lsp_harness.accept()", "hl-LspHarnessGhost"):
         editor.nvim.command(f"help {subject}")
         assert editor.nvim.current.buffer.name == str(page)
         assert f"*{subject}*" in editor.nvim.current.line
 
 
-def test_the_help_knows_everything_there_is(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_help_describes_every_function_and_option(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     text = page.read_text()
     functions = editor.lua("return vim.tbl_keys(require('lsp_harness'))")
     internal = {"load", "map", "native"}
@@ -178,8 +178,8 @@ def test_the_help_knows_everything_there_is(manual: tuple[Editor, Path]):
     assert [name for name in commands if f"LspHarness {name}" not in text] == []
 
 
-def test_the_defaults_the_help_shows_are_the_defaults(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_the_defaults_the_help_shows_are_the_defaults(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     shown = page.read_text().partition("The defaults: >lua\n")[2].partition("\n<")[0]
     editor.lua("require('lsp_harness.config').set()")
 
@@ -189,8 +189,8 @@ def test_the_defaults_the_help_shows_are_the_defaults(manual: tuple[Editor, Path
     assert [name for name in options if name != "set" and f"      {name} = " not in shown] == []
 
 
-def test_every_link_of_the_help_leads_somewhere(manual: tuple[Editor, Path]):
-    editor, page = manual
+def test_every_link_of_the_help_leads_somewhere(help_manual: tuple[Editor, Path]):
+    editor, page = help_manual
     links = set(re.findall(r"\|([^|\s]+)\|", page.read_text())) - {"here", "edit"}
     lost = []
     for link in sorted(links):

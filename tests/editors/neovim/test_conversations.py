@@ -11,9 +11,11 @@ from tests.editors.neovim.conftest import MEAN, Real
 CALL = '{"name": "edit", "arguments": {"path": "mean.py", "old": "def mean", "new": "def average"}}'
 
 
-def test_a_conversation_of_neovim_is_undone_by_the_command_line(real: Real, monkeypatch: pytest.MonkeyPatch):
+def test_a_conversation_of_neovim_is_undone_by_the_command_line(
+    start_real_editor: Real, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("LSP_HARNESS_PERMISSIONS__MODE", "acceptEdits")
-    editor = real({"text": f"<tool_call>\n{CALL}\n</tool_call>"}, {"text": "renamed"})
+    editor = start_real_editor({"text": f"<tool_call>\n{CALL}\n</tool_call>"}, {"text": "renamed"})
     (editor.folder / "mean.py").write_text(MEAN)
 
     answer = editor.lua("""
@@ -35,8 +37,8 @@ def test_a_conversation_of_neovim_is_undone_by_the_command_line(real: Real, monk
     assert (editor.folder / "mean.py").read_text() == MEAN
 
 
-def test_a_prompt_of_the_command_line_shows_its_answer_and_the_next_one_continues_it(real: Real):
-    editor = real({"text": "it takes the mean"}, {"text": "of numbers", "expect": "it takes the mean"})
+def test_a_prompt_shows_its_answer_and_the_next_prompt_continues(start_real_editor: Real):
+    editor = start_real_editor({"text": "it takes the mean"}, {"text": "of numbers", "expect": "it takes the mean"})
     is_float = "function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end"
     floats = f"vim.tbl_filter({is_float}, vim.api.nvim_list_wins())"
     text = f"table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf({floats}[1] or 0), 0, -1, false), ' ')"

@@ -44,7 +44,7 @@ _G.other = vim.lsp.start({
 """Another server, within Neovim, which finds everything at the beginning of the second line."""
 
 
-def other(editor: Editor, **provides: bool) -> None:
+def start_other_server(editor: Editor, **provides: bool) -> None:
     editor.lua(OTHER, provides or {"definitionProvider": True, "referencesProvider": True})
     editor.until("vim.lsp.get_client_by_id(other).initialized")
 
@@ -59,9 +59,9 @@ def find_servers(editor: Editor, method: str) -> list[str]:
 
 
 @pytest.fixture
-def indexed(real: Real) -> Editor:
+def indexed_editor(start_real_editor: Real) -> Editor:
     """An editor with the cursor on a name that another, indexed file declares."""
-    editor = real()
+    editor = start_real_editor()
     (editor.folder / "shapes.py").write_text(SHAPES)
     editor.open("use.py", USE)
     editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 1 })")
@@ -77,18 +77,18 @@ def indexed(real: Real) -> Editor:
     return editor
 
 
-def test_alone_it_goes_to_the_definition(indexed: Editor):
-    indexed.lua("vim.lsp.buf.definition()")
+def test_without_another_server_a_jump_goes_to_the_definition(indexed_editor: Editor):
+    indexed_editor.lua("vim.lsp.buf.definition()")
 
-    indexed.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
-    assert indexed.cursor == (1, 6)
+    indexed_editor.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
+    assert indexed_editor.cursor == (1, 6)
 
 
-def test_alone_it_lists_the_references(indexed: Editor):
-    indexed.lua("vim.lsp.buf.references()")
+def test_without_another_server_the_references_are_listed(indexed_editor: Editor):
+    indexed_editor.lua("vim.lsp.buf.references()")
 
-    indexed.until("vim.bo.filetype == 'qf'")
-    places = indexed.lua("""
+    indexed_editor.until("vim.bo.filetype == 'qf'")
+    places = indexed_editor.lua("""
         return vim.iter(vim.fn.getqflist()):map(function(item)
           return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.col }
         end):totable()
@@ -96,21 +96,21 @@ def test_alone_it_lists_the_references(indexed: Editor):
     assert places == [["shapes.py", 1, 7], ["use.py", 1, 20], ["use.py", 3, 1]]
 
 
-def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: Editor):
-    other(indexed)
+def test_another_server_with_definitions_replaces_ours(indexed_editor: Editor):
+    start_other_server(indexed_editor)
 
-    indexed.lua("vim.lsp.buf.definition()")
-    indexed.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
-    assert indexed.buffer == USE.splitlines()
+    indexed_editor.lua("vim.lsp.buf.definition()")
+    indexed_editor.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
+    assert indexed_editor.buffer == USE.splitlines()
 
-    indexed.lua("vim.lsp.buf.references()")
-    indexed.until("vim.bo.filetype == 'qf'")
-    assert [(place["lnum"], place["col"]) for place in indexed.lua("return vim.fn.getqflist()")] == [(2, 1)]
+    indexed_editor.lua("vim.lsp.buf.references()")
+    indexed_editor.until("vim.bo.filetype == 'qf'")
+    assert [(place["lnum"], place["col"]) for place in indexed_editor.lua("return vim.fn.getqflist()")] == [(2, 1)]
 
 
-def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
+def test_the_fallback_is_off_only_while_another_server_is_attached(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
-    other(editor)
+    start_other_server(editor)
     assert find_servers(editor, DEFINITION) == find_servers(editor, REFERENCES) == ["other"]
 
     editor.lua("vim.lsp.buf_detach_client(0, other)")
@@ -122,15 +122,15 @@ def test_the_fallback_stands_back_only_while_another_is_there(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
-def test_each_method_by_itself(editor: Editor):
-    other(editor, referencesProvider=True)
+def test_the_fallback_is_chosen_separately_for_each_method(editor: Editor):
+    start_other_server(editor, referencesProvider=True)
 
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
     assert find_servers(editor, REFERENCES) == ["other"]
 
 
-def test_a_method_that_another_registers_later_counts(editor: Editor):
-    other(editor, hoverProvider=True)
+def test_a_method_that_another_server_registers_later_replaces_ours(editor: Editor):
+    start_other_server(editor, hoverProvider=True)
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
     editor.lua("""
@@ -141,15 +141,15 @@ def test_a_method_that_another_registers_later_counts(editor: Editor):
     assert find_servers(editor, DEFINITION) == ["other"]
 
 
-def test_in_a_buffer_without_the_other_it_answers(editor: Editor):
-    other(editor)
+def test_the_fallback_answers_in_a_buffer_without_another_server(editor: Editor):
+    start_other_server(editor)
     editor.open("elsewhere.py")
 
     assert find_servers(editor, DEFINITION) == ["lsp_harness"]
 
 
-def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
-    other(editor)
+def test_a_restarted_server_leaves_its_methods_to_the_other_server(editor: Editor):
+    start_other_server(editor)
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
     editor.nvim.command("LspHarness restart")
     editor.until("vim.lsp.get_client_by_id(gone) == nil and require('lsp_harness.server').client(0) ~= nil")
@@ -165,13 +165,13 @@ def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
         "client.supports_method('textDocument/definition', { bufnr = 0 })",
     ],
 )
-def test_all_ways_to_ask_a_client_are_answered_alike(editor: Editor, question: str):
+def test_all_forms_of_supports_method_give_the_same_answer(editor: Editor, question: str):
     ask = f"local client = require('lsp_harness.server').client(0) return {question}"
     assert editor.lua(ask) is True
-    other(editor)
+    start_other_server(editor)
     assert editor.lua(ask) is False
 
 
-def test_the_fallback_still_tells_all_it_can_do(editor: Editor):
-    other(editor)
+def test_the_client_still_supports_definitions_beside_another_server(editor: Editor):
+    start_other_server(editor)
     assert editor.lua("return require('lsp_harness.server').client(0):supports_method('textDocument/definition')")

@@ -20,7 +20,7 @@ AFTER = ["first = 1", "name = fixed + 2", "last = 3"]
 
 
 @pytest.fixture
-def faulty(editor: Editor) -> Editor:
+def faulty_editor(editor: Editor) -> Editor:
     """An editor with the cursor on a line that has a diagnostic of another linter."""
     editor.nvim.command(f"cd {editor.folder}")
     editor.open("demo.py", TEXT)
@@ -29,72 +29,72 @@ def faulty(editor: Editor) -> Editor:
     return editor
 
 
-def test_a_fix_is_shown_as_a_diff_under_its_verdict(faulty: Editor):
-    faulty.nvim.command("LspHarness fix")
+def test_a_fix_is_previewed_as_a_diff_with_its_verdict(faulty_editor: Editor):
+    faulty_editor.nvim.command("LspHarness fix")
 
-    assert faulty.previews() == (LABEL, DIFF)
-    assert faulty.lua("return vim.api.nvim_win_get_config(0).relative") == "editor"
-    assert faulty.lua("return vim.fn.getbufline('demo.py', 1, '$')") == TEXT.splitlines()
-    (diagnostic,) = faulty.events("actions")[0]["diagnostics"]
+    assert faulty_editor.previews() == (LABEL, DIFF)
+    assert faulty_editor.lua("return vim.api.nvim_win_get_config(0).relative") == "editor"
+    assert faulty_editor.lua("return vim.fn.getbufline('demo.py', 1, '$')") == TEXT.splitlines()
+    (diagnostic,) = faulty_editor.events("actions")[0]["diagnostics"]
     place = {"start": {"line": 1, "character": 7}, "end": {"line": 1, "character": 13}}
     about = {"message": "broken is not defined", "source": "linter", "code": "L1", "severity": 1}
     assert diagnostic == {"range": place, **about}
 
 
 @pytest.mark.parametrize("key", ["y", "<CR>"])
-def test_yes_applies_it_as_one_undo_step_and_tells_the_server(faulty: Editor, key: str):
-    faulty.nvim.command("LspHarness fix")
-    faulty.previews()
+def test_yes_applies_a_fix_as_one_undo_step_and_tells_the_server(faulty_editor: Editor, key: str):
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.previews()
 
-    faulty.type(key)
+    faulty_editor.type(key)
 
-    assert faulty.buffer == AFTER
-    faulty.until_event("applied")
-    uri = faulty.lua("return vim.uri_from_bufnr(0)")
-    assert faulty.events("applied")[0]["arguments"] == [uri, "p1"]
-    faulty.type("u")
-    assert faulty.buffer == TEXT.splitlines()
+    assert faulty_editor.buffer == AFTER
+    faulty_editor.until_event("applied")
+    uri = faulty_editor.lua("return vim.uri_from_bufnr(0)")
+    assert faulty_editor.events("applied")[0]["arguments"] == [uri, "p1"]
+    faulty_editor.type("u")
+    assert faulty_editor.buffer == TEXT.splitlines()
 
 
 @pytest.mark.parametrize("key", ["q", "n", "<Esc>", ":quit<CR>", "<C-w>c"])
-def test_no_leaves_the_text_alone(faulty: Editor, key: str):
-    faulty.nvim.command("LspHarness fix")
-    faulty.previews()
+def test_no_leaves_the_text_alone(faulty_editor: Editor, key: str):
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.previews()
 
-    faulty.type(key)
+    faulty_editor.type(key)
 
-    faulty.says("not applied: rejected")
-    assert faulty.buffer == TEXT.splitlines()
-    faulty.settle()
-    assert faulty.events("applied") == []
-    assert faulty.lua("return #vim.api.nvim_list_wins()") == 1
-
-
-def test_an_edit_of_a_text_that_moved_on_is_refused(faulty: Editor):
-    buffer = faulty.nvim.current.buffer.number
-    faulty.nvim.command("LspHarness fix")
-    faulty.previews()
-    faulty.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'new line' })", buffer)
-
-    faulty.type("y")
-
-    faulty.says("not applied: the text has changed since this edit was computed")
-    assert faulty.buffer == ["new line", *TEXT.splitlines()]
+    faulty_editor.says("not applied: rejected")
+    assert faulty_editor.buffer == TEXT.splitlines()
+    faulty_editor.settle()
+    assert faulty_editor.events("applied") == []
+    assert faulty_editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
-def test_a_text_that_moves_on_while_it_is_worked_out_is_not_even_shown(faulty: Editor):
-    faulty.diagnose(1, 7, 13, "slow one")
-    faulty.nvim.command("LspHarness fix")
-    faulty.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
+def test_an_edit_of_a_text_that_moved_on_is_refused(faulty_editor: Editor):
+    buffer = faulty_editor.nvim.current.buffer.number
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.previews()
+    faulty_editor.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'new line' })", buffer)
 
-    faulty.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new line' })")
-    faulty.release()
+    faulty_editor.type("y")
 
-    faulty.says("not applied: the text has changed since this edit was computed")
-    assert faulty.lua("return #vim.api.nvim_list_wins()") == 1
+    faulty_editor.says("not applied: the text has changed since this edit was computed")
+    assert faulty_editor.buffer == ["new line", *TEXT.splitlines()]
 
 
-def test_positions_are_told_in_the_units_of_the_server(start: Start):
+def test_a_fix_of_a_text_that_changes_meanwhile_is_not_shown(faulty_editor: Editor):
+    faulty_editor.diagnose(1, 7, 13, "slow one")
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
+
+    faulty_editor.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new line' })")
+    faulty_editor.release()
+
+    faulty_editor.says("not applied: the text has changed since this edit was computed")
+    assert faulty_editor.lua("return #vim.api.nvim_list_wins()") == 1
+
+
+def test_positions_are_sent_in_the_encoding_of_the_server(start: Start):
     before = "vim.lsp.config('lsp_harness', { capabilities = { general = { positionEncodings = { 'utf-16' } } } })"
     editor = start(before=before)
     editor.open("demo.py", "ñ😀 = broken\n")
@@ -108,73 +108,73 @@ def test_positions_are_told_in_the_units_of_the_server(start: Start):
     assert editor.buffer == ["ñ😀 = fixed"]
 
 
-def test_of_several_the_user_chooses_and_reasons_are_not_among_them(faulty: Editor):
-    faulty.open("two.py", "x = wrong + broken\n")
-    faulty.until("#vim.diagnostic.get(0) == 1")
-    faulty.diagnose(0, 12, 18, "broken is not defined")
-    faulty.choosing("broken")
+def test_the_user_chooses_among_several_fixes_and_sees_no_reasons(faulty_editor: Editor):
+    faulty_editor.open("two.py", "x = wrong + broken\n")
+    faulty_editor.until("#vim.diagnostic.get(0) == 1")
+    faulty_editor.diagnose(0, 12, 18, "broken is not defined")
+    faulty_editor.choosing("broken")
 
-    faulty.nvim.command("LspHarness fix")
+    faulty_editor.nvim.command("LspHarness fix")
 
-    faulty.previews()
+    faulty_editor.previews()
     fixes = ["Fix with fake: it is wrong", "Fix with fake: broken is not defined"]
-    assert sorted(faulty.lua("return offered")) == sorted(fixes)
-    faulty.type("y")
-    assert faulty.buffer == ["x = wrong + fixed"]
+    assert sorted(faulty_editor.lua("return offered")) == sorted(fixes)
+    faulty_editor.type("y")
+    assert faulty_editor.buffer == ["x = wrong + fixed"]
 
 
-def test_a_range_takes_the_diagnostics_of_its_lines(faulty: Editor):
-    faulty.lua("vim.api.nvim_win_set_cursor(0, { 1, 0 })")
+def test_a_range_selects_the_diagnostics_of_its_lines(faulty_editor: Editor):
+    faulty_editor.lua("vim.api.nvim_win_set_cursor(0, { 1, 0 })")
 
-    faulty.nvim.command("LspHarness fix")
-    faulty.says("there is no diagnostic on this line")
-    faulty.nvim.command("1,2LspHarness fix")
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.says("there is no diagnostic on this line")
+    faulty_editor.nvim.command("1,2LspHarness fix")
 
-    faulty.previews()
-
-
-def test_a_fix_that_cannot_be_worked_out_says_why(faulty: Editor):
-    faulty.diagnose(1, 7, 13, "hopeless")
-
-    faulty.nvim.command("LspHarness fix")
-
-    faulty.says("Fix with fake: hopeless: no candidate passed")
+    faulty_editor.previews()
 
 
-def test_in_a_tab_page_if_so_wanted(faulty: Editor):
-    faulty.lua("require('lsp_harness.config').preview = 'tab'")
+def test_a_fix_that_cannot_be_computed_gives_the_reason(faulty_editor: Editor):
+    faulty_editor.diagnose(1, 7, 13, "hopeless")
 
-    faulty.nvim.command("LspHarness fix")
-    title, shown = faulty.previews()
+    faulty_editor.nvim.command("LspHarness fix")
+
+    faulty_editor.says("Fix with fake: hopeless: no candidate passed")
+
+
+def test_a_fix_is_previewed_in_a_tab_page_if_the_option_says_so(faulty_editor: Editor):
+    faulty_editor.lua("require('lsp_harness.config').preview = 'tab'")
+
+    faulty_editor.nvim.command("LspHarness fix")
+    title, shown = faulty_editor.previews()
 
     assert title.startswith(LABEL)
     assert shown == DIFF
-    assert faulty.lua("return vim.fn.tabpagenr('$')") == 2
-    faulty.type("y")
-    assert faulty.buffer == AFTER
-    assert faulty.lua("return vim.fn.tabpagenr('$')") == 1
+    assert faulty_editor.lua("return vim.fn.tabpagenr('$')") == 2
+    faulty_editor.type("y")
+    assert faulty_editor.buffer == AFTER
+    assert faulty_editor.lua("return vim.fn.tabpagenr('$')") == 1
 
 
-def test_without_a_preview_if_so_wanted(faulty: Editor):
-    faulty.lua("require('lsp_harness.config').preview = false")
+def test_a_fix_is_applied_without_a_preview_if_the_option_says_so(faulty_editor: Editor):
+    faulty_editor.lua("require('lsp_harness.config').preview = false")
 
-    faulty.nvim.command("LspHarness fix")
+    faulty_editor.nvim.command("LspHarness fix")
 
-    faulty.until("vim.api.nvim_get_current_line() == 'name = fixed + 2'")
+    faulty_editor.until("vim.api.nvim_get_current_line() == 'name = fixed + 2'")
 
 
-def test_a_person_who_types_on_is_not_asked_before_normal_mode(faulty: Editor):
-    faulty.diagnose(1, 7, 13, "slow one")
-    faulty.nvim.command("LspHarness fix")
-    faulty.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
-    faulty.type("i")
-    faulty.release()
-    faulty.says("an edit is ready")
-    assert faulty.lua("return #vim.api.nvim_list_wins()") == 1
+def test_a_person_in_insert_mode_is_asked_after_leaving_it(faulty_editor: Editor):
+    faulty_editor.diagnose(1, 7, 13, "slow one")
+    faulty_editor.nvim.command("LspHarness fix")
+    faulty_editor.until("require('lsp_harness').statusline():find('step 1', 1, true) ~= nil")
+    faulty_editor.type("i")
+    faulty_editor.release()
+    faulty_editor.says("an edit is ready")
+    assert faulty_editor.lua("return #vim.api.nvim_list_wins()") == 1
 
-    faulty.type("<Esc>")
+    faulty_editor.type("<Esc>")
 
-    assert faulty.previews()[1] == DIFF
+    assert faulty_editor.previews()[1] == DIFF
 
 
 def test_a_server_without_code_actions_is_not_a_failure(start: Start):
@@ -187,13 +187,13 @@ def test_a_server_without_code_actions_is_not_a_failure(start: Start):
     editor.says("this server offers no fixes")
 
 
-def test_neovims_own_menu_has_them_too(faulty: Editor):
-    faulty.open("own.py", "x = wrong\n")
-    faulty.until("#vim.diagnostic.get(0) == 1")
+def test_the_code_actions_of_neovim_offer_the_same_fixes(faulty_editor: Editor):
+    faulty_editor.open("own.py", "x = wrong\n")
+    faulty_editor.until("#vim.diagnostic.get(0) == 1")
 
-    faulty.lua("""
+    faulty_editor.lua("""
         vim.lsp.buf.code_action({ apply = true, filter = function(a) return vim.startswith(a.title, 'Fix') end })
     """)
 
-    faulty.until("vim.api.nvim_get_current_line() == 'x = fixed'")
-    faulty.until_event("applied")
+    faulty_editor.until("vim.api.nvim_get_current_line() == 'x = fixed'")
+    faulty_editor.until_event("applied")

@@ -10,25 +10,25 @@ from tests.editors.neovim.editor import Editor
 FORWARDED = ["context", "docstring", "explain", "greet", "tests"]
 
 
-def offered(editor: Editor, begins: str = "") -> list[str]:
-    """The completions that are no subcommands of the plugin itself."""
+def list_offered_commands(editor: Editor, begins: str = "") -> list[str]:
+    """Return the completions that are no subcommands of the plugin itself."""
     own = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
     return [name for name in editor.nvim.funcs.getcompletion(f"LspHarness {begins}", "cmdline") if name not in own]
 
 
-def floating_text(editor: Editor) -> list[str]:
+def read_floating_text(editor: Editor) -> list[str]:
     editor.until("#vim.api.nvim_list_wins() == 2")
     return editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(2), 0, -1, false)")
 
 
 def test_commands_that_the_server_lists_are_completed_and_run(editor: Editor):
     editor.settle()
-    assert offered(editor) == FORWARDED
-    assert offered(editor, "gr") == ["greet"]
+    assert list_offered_commands(editor) == FORWARDED
+    assert list_offered_commands(editor, "gr") == ["greet"]
 
     editor.nvim.command("LspHarness greet")
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 def test_every_server_is_asked_once(editor: Editor):
@@ -44,14 +44,14 @@ def test_every_server_is_asked_once(editor: Editor):
     editor.settle()
 
     assert len(editor.events("commands listed")) == 2
-    assert offered(editor) == FORWARDED
+    assert list_offered_commands(editor) == FORWARDED
 
 
-def test_one_that_is_typed_before_the_list_is_there_waits_for_it(start: Start):
+def test_a_command_that_is_typed_before_the_list_arrives_waits(start: Start):
     editor = start([*FAKE, "slow"])
     editor.open()
     editor.settle()
-    assert offered(editor) == []
+    assert list_offered_commands(editor) == []
 
     # the command blocks Neovim, so the release must have its timer before it
     editor.lua("""
@@ -60,7 +60,7 @@ def test_one_that_is_typed_before_the_list_is_there_waits_for_it(start: Start):
         vim.cmd.LspHarness('greet')
     """)
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 def test_a_list_that_does_not_come_is_waited_for_in_vain_but_not_for_ever(start: Start):
@@ -72,19 +72,19 @@ def test_a_list_that_does_not_come_is_waited_for_in_vain_but_not_for_ever(start:
     editor.says("greet: the server has not answered yet; try again")
 
 
-def test_a_list_that_could_not_be_had_is_asked_for_again(start: Start):
+def test_a_list_that_failed_is_requested_again(start: Start):
     editor = start([*FAKE, "forgetful"])
     editor.open()
     editor.settle()
-    assert offered(editor) == []
+    assert list_offered_commands(editor) == []
 
     editor.nvim.command("LspHarness greet")
 
-    assert "from a command of one file" in floating_text(editor)
+    assert "from a command of one file" in read_floating_text(editor)
 
 
 @pytest.mark.parametrize("what", ["explain", "nonsense"])
-def test_without_a_server_that_is_what_is_said(start: Start, what: str):
+def test_without_a_server_an_unknown_command_says_so(start: Start, what: str):
     editor = start()
 
     editor.nvim.command(f"LspHarness {what}")
@@ -111,7 +111,7 @@ def test_the_function_for_a_key_explains_the_selection(editor: Editor):
 
     editor.type("VE")
 
-    assert "It **adds**." in floating_text(editor)
+    assert "It **adds**." in read_floating_text(editor)
     (asked,) = editor.events("explained")
     assert asked["range"]["end"] == {"line": 0, "character": 14}
 
@@ -124,7 +124,7 @@ def test_the_result_of_a_code_action_is_shown(editor: Editor):
         require('lsp_harness.server').client(0):exec_cmd(command)
     """)
 
-    assert "It **adds**." in floating_text(editor)
+    assert "It **adds**." in read_floating_text(editor)
 
 
 def test_a_handler_of_the_user_stays(start: Start):
@@ -140,7 +140,7 @@ def test_a_handler_of_the_user_stays(start: Start):
     assert editor.lua("return explained") is True
 
 
-def test_health_names_a_server_that_lists_none(start: Start):
+def test_health_warns_about_a_server_without_commands(start: Start):
     editor = start([*FAKE, "old"])
     editor.open()
 
@@ -149,10 +149,10 @@ def test_health_names_a_server_that_lists_none(start: Start):
     assert any("WARNING this server has no lspHarness.commands" in line for line in editor.buffer)
 
 
-def test_the_real_server_lists_its_own(real: Real):
-    editor = real()
+def test_the_real_server_lists_its_commands(start_real_editor: Real):
+    editor = start_real_editor()
     editor.until("#require('lsp_harness.forwarded_commands').names(vim.lsp.get_clients()[1]) > 0")
 
-    assert offered(editor) == [
+    assert list_offered_commands(editor) == [
         command.short_name for command in editor_commands() if command.palette and command.palette.handler != "custom"
     ]

@@ -21,7 +21,7 @@ def test_a_suggestion_is_shown_at_the_cursor(editor: Editor):
     assert editor.asked()[-1] == "x = "
 
 
-def test_accepting_inserts_it_and_tells_the_server(editor: Editor):
+def test_accepting_inserts_the_suggestion_and_tells_the_server(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -66,7 +66,7 @@ def test_word_by_word_until_the_last_one_tells_the_server(editor: Editor):
     assert len(editor.events("accepted")) == 1
 
 
-def test_line_by_line(editor: Editor):
+def test_a_suggestion_is_accepted_line_by_line(editor: Editor):
     editor.type("iprint()<Left>")
     editor.shows("value<)>:", "    pass")
 
@@ -91,7 +91,7 @@ def test_text_right_of_the_cursor_is_replaced(editor: Editor):
     assert editor.cursor == (2, 8)
 
 
-def test_a_word_stops_in_front_of_the_text_it_would_replace(editor: Editor):
+def test_accepting_a_word_stops_before_the_replaced_text(editor: Editor):
     editor.type("iprint()<Left>")
     editor.shows("value<)>:", "    pass")
 
@@ -120,7 +120,7 @@ def test_a_suggestion_that_replaces_other_text_than_was_typed_is_not_shown(edito
     assert editor.ghost == []
 
 
-def test_typing_the_suggestion_keeps_its_rest_on_the_screen_all_the_time(editor: Editor):
+def test_typing_the_suggestion_keeps_its_rest_on_the_screen(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     asked = editor.asked()
@@ -160,7 +160,7 @@ def test_typing_over_a_line_break_keeps_the_rest(editor: Editor):
     assert editor.buffer == ["def add(a, b):", "    return a + b"]
 
 
-def test_typing_something_else_takes_it_away_and_asks_again(editor: Editor):
+def test_typing_another_text_removes_the_suggestion_and_requests_another(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -188,7 +188,7 @@ def test_a_superseded_request_is_cancelled(editor: Editor):
     ["vim.api.nvim_buf_set_lines(0, 1, 1, false, { 'below' })", "vim.api.nvim_win_set_cursor(0, { 1, 2 })"],
     ids=["text", "cursor"],
 )
-def test_an_answer_to_a_text_that_is_gone_is_dropped(editor: Editor, change: str):
+def test_an_answer_for_an_older_text_is_dropped(editor: Editor, change: str):
     editor.type("islow")
     editor.until_event("asked", left="slow")
     # without the plugin, which would cancel the request
@@ -200,7 +200,7 @@ def test_an_answer_to_a_text_that_is_gone_is_dropped(editor: Editor, change: str
     assert editor.events("cancelled") == []
 
 
-def test_dismissing_takes_it_away_and_leaves_the_text(editor: Editor):
+def test_dismissing_removes_the_suggestion_and_leaves_the_text(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     asked = editor.asked()
@@ -213,7 +213,7 @@ def test_dismissing_takes_it_away_and_leaves_the_text(editor: Editor):
     assert (editor.ghost, editor.asked()) == ([], asked)
 
 
-def test_leaving_insert_mode_takes_it_away_and_cancels(editor: Editor):
+def test_leaving_insert_mode_removes_the_suggestion_and_cancels_the_request(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
     editor.type("<Esc>")
@@ -225,7 +225,7 @@ def test_leaving_insert_mode_takes_it_away_and_cancels(editor: Editor):
     editor.until_event("cancelled", left="slow")
 
 
-def test_without_ghost_text_the_keys_are_what_they_were(editor: Editor):
+def test_without_ghost_text_the_keys_have_their_usual_meaning(editor: Editor):
     editor.nvim.command("setlocal noexpandtab")
 
     editor.type("i<Tab>a")
@@ -250,7 +250,7 @@ def test_the_mapping_of_the_readme_accepts_too(editor: Editor):
     editor.until_event("accepted")
 
 
-def test_keys_typed_in_one_burst_find_what_is_left(editor: Editor):
+def test_keys_in_one_burst_accept_the_rest_of_the_suggestion(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -259,7 +259,7 @@ def test_keys_typed_in_one_burst_find_what_is_left(editor: Editor):
     assert editor.buffer == ["x = compute(total, 2) + 1"]
 
 
-def test_undo_takes_back_what_was_accepted_and_leaves_what_was_typed(editor: Editor):
+def test_undo_removes_accepted_text_and_keeps_typed_text(editor: Editor):
     editor.type("ix = ")
     editor.shows("compute(total, 2)")
 
@@ -269,7 +269,7 @@ def test_undo_takes_back_what_was_accepted_and_leaves_what_was_typed(editor: Edi
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-def test_positions_after_wide_characters(start: Start, encoding: str):
+def test_ghost_text_after_wide_characters_has_the_right_position(start: Start, encoding: str):
     before = "vim.lsp.config('lsp_harness', { capabilities = { general = { positionEncodings = { '%s' } } } })"
     editor = start(before=before % encoding)
     editor.open()
@@ -286,7 +286,7 @@ def test_positions_after_wide_characters(start: Start, encoding: str):
     assert editor.buffer[1] == "grü😀 = wert"
 
 
-def test_tabs_are_drawn_as_wide_as_they_will_be(start: Start):
+def test_tabs_in_ghost_text_have_their_final_width(start: Start):
     editor = start()
     editor.open("demo.go")
     editor.nvim.command("setlocal noexpandtab tabstop=8 indentexpr=")
@@ -298,7 +298,7 @@ def test_tabs_are_drawn_as_wide_as_they_will_be(start: Start):
     assert editor.buffer == ["\tif a:", "\t\treturn\tb"]
 
 
-def test_typing_before_the_server_is_up_is_asked_about_when_it_is(start: Start):
+def test_text_that_was_typed_before_the_server_started_is_completed(start: Start):
     editor = start()
     editor.open(attached=False)
 

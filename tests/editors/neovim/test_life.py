@@ -1,4 +1,4 @@
-"""Trust, crashes, and a plugin that is loaded late, with a fake server."""
+"""Tests of trust, crashes, and a plugin that is loaded late, with a fake server."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from tests.editors.neovim.conftest import PLUGIN, Start
 from tests.editors.neovim.editor import Editor
 
 
-def greeted(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
+def start_and_greet(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
     editor = start(before=before)
     editor.open()
     (hello,) = editor.events("hello")
@@ -20,13 +20,13 @@ def greeted(start: Start, before: str) -> tuple[Editor, dict[str, object]]:
     ("option", "trusted"),
     [("false", False), ("true", True), ("function(root) return vim.fs.basename(root) == 'work' end", True)],
 )
-def test_the_server_is_told_whether_the_workspace_is_trusted(start: Start, option: str, trusted: bool):
-    _editor, options = greeted(start, f"_G.options = {{ trusted = {option} }}")
+def test_the_server_learns_whether_the_workspace_is_trusted(start: Start, option: str, trusted: bool):
+    _editor, options = start_and_greet(start, f"_G.options = {{ trusted = {option} }}")
     assert options == {"trusted": trusted}
 
 
 def test_options_of_the_user_stand(start: Start):
-    _editor, options = greeted(
+    _editor, options = start_and_greet(
         start, "vim.lsp.config('lsp_harness', { init_options = { trusted = false, lspHarness = { quiet = {} } } })"
     )
     assert options["trusted"] is False
@@ -34,9 +34,9 @@ def test_options_of_the_user_stand(start: Start):
 
 
 @pytest.mark.parametrize(("answer", "trusted"), [(4, True), (3, False), (1, False)])
-def test_asking_is_left_to_neovim_which_remembers(start: Start, answer: int, trusted: bool):
+def test_neovim_asks_about_trust_and_remembers_the_answer(start: Start, answer: int, trusted: bool):
     """The test answers `vim.fn.confirm`: 1 ignores, 3 denies, 4 allows."""
-    editor, options = greeted(
+    editor, options = start_and_greet(
         start,
         f"""
         _G.options, _G.questions = {{ trusted = 'ask' }}, 0
@@ -76,7 +76,7 @@ def test_a_server_that_crashed_is_started_again_for_the_same_buffers(editor: Edi
     editor.shows("compute(total, 2)")
 
 
-def test_one_that_keeps_crashing_is_given_up(editor: Editor):
+def test_a_server_that_keeps_crashing_is_not_started_again(editor: Editor):
     for _ in range(3):
         editor.until("require('lsp_harness.server').client(0) ~= nil")
         kill(editor)
@@ -90,7 +90,7 @@ def test_one_that_keeps_crashing_is_given_up(editor: Editor):
     editor.until("require('lsp_harness.server').client(0) ~= nil")
 
 
-def test_stopping_it_is_no_crash(editor: Editor):
+def test_stopping_the_server_is_not_reported_as_a_crash(editor: Editor):
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id vim.lsp.enable('lsp_harness', false)")
 
     editor.until("vim.lsp.get_client_by_id(gone) == nil")

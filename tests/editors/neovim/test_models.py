@@ -3,7 +3,7 @@
 from tests.editors.neovim.editor import Editor
 
 
-def test_another_model_becomes_the_setting(editor: Editor):
+def test_the_chosen_model_is_sent_as_a_setting(editor: Editor):
     editor.choosing("better")
 
     editor.nvim.command("LspHarness model")
@@ -76,7 +76,7 @@ def test_a_model_that_is_not_here_is_offered(editor: Editor):
     editor.until("require('lsp_harness').statusline():find('Pull vectors', 1, true) ~= nil")
 
 
-def test_a_model_nobody_knows_is_an_error(editor: Editor):
+def test_an_unknown_model_is_an_error(editor: Editor):
     editor.nvim.command("LspHarness pull unknown")
 
     editor.says("Pull unknown: there is no model unknown")
@@ -88,7 +88,7 @@ def test_the_engine_is_restarted(editor: Editor):
     editor.says("the engine has restarted with small")
 
 
-def test_statistics(editor: Editor):
+def test_statistics_are_shown(editor: Editor):
     editor.nvim.command("LspHarness statistics")
 
     editor.says("accepted: 5")

@@ -36,87 +36,87 @@ STAND_IN = """
 
 
 @pytest.fixture
-def native(start: Start) -> Editor:
+def native_editor(start: Start) -> Editor:
     editor = start(before=STAND_IN)
     editor.open()
     editor.until("#enabled > 0")
     return editor
 
 
-def test_native_completion_is_enabled_where_the_client_attaches(native: Editor):
-    assert native.lua("return enabled") == [[True, {"bufnr": native.nvim.current.buffer.number}]]
-    native.type("ix = ")
-    native.settle()
-    assert native.asked() == [], "Neovim asks, not we"
+def test_native_completion_is_enabled_where_the_client_attaches(native_editor: Editor):
+    assert native_editor.lua("return enabled") == [[True, {"bufnr": native_editor.nvim.current.buffer.number}]]
+    native_editor.type("ix = ")
+    native_editor.settle()
+    assert native_editor.asked() == [], "Neovim asks, not we"
 
 
-def test_accepting_all_leaves_it_to_neovim(native: Editor):
-    native.type("ix = ")
-    native.lua("show({ insert_text = 'compute(2)' })")
-    assert native.lua("return require('lsp_harness').visible()") is True
+def test_accepting_the_whole_suggestion_is_left_to_neovim(native_editor: Editor):
+    native_editor.type("ix = ")
+    native_editor.lua("show({ insert_text = 'compute(2)' })")
+    assert native_editor.lua("return require('lsp_harness').visible()") is True
 
-    native.type("<Tab>")
+    native_editor.type("<Tab>")
 
-    native.until("#accepted == 1")
-    assert native.lua("return accepted") == [{"insert_text": "compute(2)"}]
+    native_editor.until("#accepted == 1")
+    assert native_editor.lua("return accepted") == [{"insert_text": "compute(2)"}]
 
 
-def test_a_part_is_inserted_and_the_last_one_left_to_neovim(native: Editor):
-    native.type("ix = co")
-    native.lua("show({ insert_text = 'compute(\\n  2)', range = { start_row = 0, start_col = 4 } })")
-    native.type("<C-Right>")
-    native.until("vim.api.nvim_get_current_line() == 'x = compute'")
-    assert native.cursor == (1, 11)
+def test_a_part_is_inserted_and_the_last_one_left_to_neovim(native_editor: Editor):
+    native_editor.type("ix = co")
+    native_editor.lua("show({ insert_text = 'compute(\\n  2)', range = { start_row = 0, start_col = 4 } })")
+    native_editor.type("<C-Right>")
+    native_editor.until("vim.api.nvim_get_current_line() == 'x = compute'")
+    assert native_editor.cursor == (1, 11)
 
     # the form of a range in early versions of 0.12
-    native.lua("show({ insert_text = 'compute(\\n  2)', range = { start = { row = 0, col = 4 } } })")
-    native.type("<C-Down>")
-    native.until("vim.api.nvim_get_current_line() == 'x = compute('")
-    assert native.lua("return accepted") == []
+    native_editor.lua("show({ insert_text = 'compute(\\n  2)', range = { start = { row = 0, col = 4 } } })")
+    native_editor.type("<C-Down>")
+    native_editor.until("vim.api.nvim_get_current_line() == 'x = compute('")
+    assert native_editor.lua("return accepted") == []
 
-    native.lua("show({ insert_text = '\\n  2)' })")
-    native.type("<C-Down>")
-    native.until("#accepted == 1")
-    assert native.buffer == ["x = compute("], "the stand-in inserts nothing"
-
-
-def test_dismissing_accepts_into_nothing(native: Editor):
-    native.type("ix = ")
-    native.lua("show({ insert_text = 'compute(2)' })")
-
-    native.type("<C-]>")
-
-    native.until("not require('lsp_harness').visible()")
-    assert native.buffer == ["x = "]
-    assert native.lua("return accepted") == []
+    native_editor.lua("show({ insert_text = '\\n  2)' })")
+    native_editor.type("<C-Down>")
+    native_editor.until("#accepted == 1")
+    assert native_editor.buffer == ["x = compute("], "the stand-in inserts nothing"
 
 
-def test_the_server_learns_what_was_dismissed(native: Editor):
-    native.type("ix = ")
-    native.lua("""
+def test_dismissing_a_native_suggestion_leaves_the_text(native_editor: Editor):
+    native_editor.type("ix = ")
+    native_editor.lua("show({ insert_text = 'compute(2)' })")
+
+    native_editor.type("<C-]>")
+
+    native_editor.until("not require('lsp_harness').visible()")
+    assert native_editor.buffer == ["x = "]
+    assert native_editor.lua("return accepted") == []
+
+
+def test_the_server_learns_which_native_suggestion_was_dismissed(native_editor: Editor):
+    native_editor.type("ix = ")
+    native_editor.lua("""
         local client = require('lsp_harness.server').client(0)
         local command = { title = 'Accepted', command = 'lspHarness.accepted', arguments = { 'a uri', 'an id' } }
         show({ insert_text = 'compute(2)', client_id = client.id, command = command })
     """)
 
-    native.type("<C-]>")
+    native_editor.type("<C-]>")
 
-    native.until_event("dismissed", arguments=["a uri", "an id"])
-
-
-def test_another_is_chosen_among_what_neovim_has(native: Editor):
-    native.type("ix = ")
-    native.lua("show({ insert_text = 'compute(2)' })")
-
-    native.type("<M-]><M-[>")
-
-    assert native.lua("return selected") == [{"count": 1}, {"count": -1}]
+    native_editor.until_event("dismissed", arguments=["a uri", "an id"])
 
 
-def test_asking_is_neovims_own_affair(native: Editor):
-    native.type("ix = <M-s>")
+def test_another_suggestion_is_selected_by_neovim(native_editor: Editor):
+    native_editor.type("ix = ")
+    native_editor.lua("show({ insert_text = 'compute(2)' })")
 
-    native.says("Neovim decides when it requests ghost text")
+    native_editor.type("<M-]><M-[>")
+
+    assert native_editor.lua("return selected") == [{"count": 1}, {"count": -1}]
+
+
+def test_an_explicit_request_is_left_to_neovim(native_editor: Editor):
+    native_editor.type("ix = <M-s>")
+
+    native_editor.says("Neovim decides when it requests ghost text")
 
 
 def test_this_plugin_draws_where_that_is_wanted(start: Start):
@@ -129,15 +129,15 @@ def test_this_plugin_draws_where_that_is_wanted(start: Start):
     assert editor.lua("return enabled") == []
 
 
-def test_without_ghost_text_all_answer_false(native: Editor):
+def test_without_ghost_text_all_answer_false(native_editor: Editor):
     verbs = ("accept", "accept_word", "accept_line", "dismiss", "next", "previous", "visible")
-    assert [native.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 7
+    assert [native_editor.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 7
 
 
-def test_pausing_disables_it_in_our_buffers(native: Editor):
-    buffer = native.nvim.current.buffer.number
+def test_pausing_disables_native_completion_in_our_buffers(native_editor: Editor):
+    buffer = native_editor.nvim.current.buffer.number
 
-    native.nvim.command("LspHarness pause")
-    native.nvim.command("LspHarness resume")
+    native_editor.nvim.command("LspHarness pause")
+    native_editor.nvim.command("LspHarness resume")
 
-    assert native.lua("return enabled")[1:] == [[False, {"bufnr": buffer}], [True, {"bufnr": buffer}]]
+    assert native_editor.lua("return enabled")[1:] == [[False, {"bufnr": buffer}], [True, {"bufnr": buffer}]]

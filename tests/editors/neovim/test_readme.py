@@ -26,7 +26,7 @@ def block(language: str, having: str) -> str:
 
 
 @pytest.fixture
-def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def newcomer_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home directory with only a clone, and `lsp-harness` with a scripted engine on the PATH."""
     home = tmp_path / "me"
     shutil.copytree(PLUGIN, home / "clone/editors/neovim")
@@ -49,7 +49,7 @@ def fill_in(text: str, home: Path) -> str:
 
 
 @contextlib.contextmanager
-def neovim(home: Path) -> Iterator[Editor]:
+def start_neovim(home: Path) -> Iterator[Editor]:
     """Start `nvim mean.py` with the configuration of the user."""
     argv = [need("nvim"), "--embed", "--headless", str(home / "project/mean.py")]
     nvim = pynvim.attach("child", argv=argv)
@@ -62,16 +62,16 @@ def neovim(home: Path) -> Iterator[Editor]:
 
 
 @pytest.mark.parametrize("way", ["native package", "by hand"])
-def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
-    init = newcomer / ".config/nvim/init.lua"
+def test_a_newcomer_gets_ghost_text(newcomer_home: Path, way: str):
+    init = newcomer_home / ".config/nvim/init.lua"
     setup = block("lua", "setup({")
     if way == "by hand":
-        setup = fill_in(block("lua", "runtimepath:prepend"), newcomer) + setup
+        setup = fill_in(block("lua", "runtimepath:prepend"), newcomer_home) + setup
     else:
-        subprocess.run(["bash", "-euc", fill_in(block("sh", "ln -s"), newcomer)], check=True)
+        subprocess.run(["bash", "-euc", fill_in(block("sh", "ln -s"), newcomer_home)], check=True)
     init.write_text(setup)
 
-    with neovim(newcomer) as editor:
+    with start_neovim(newcomer_home) as editor:
         # no message of a wrong option or a missing file
         assert editor.messages == ""
         editor.until("require('lsp_harness.server').client(0) ~= nil")
@@ -96,9 +96,9 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
         assert editor.nvim.current.buffer.name.endswith("doc/lsp_harness.txt")
 
 
-def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer: Path):
+def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer_home: Path):
     """The plugin manager is not installed, so the test only reads its specification."""
-    with neovim(newcomer) as editor:
-        spec = editor.lua(f"return {fill_in(block('lua', 'lazy ='), newcomer)}")
-        assert spec == {"dir": str(newcomer / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
+    with start_neovim(newcomer_home) as editor:
+        spec = editor.lua(f"return {fill_in(block('lua', 'lazy ='), newcomer_home)}")
+        assert spec == {"dir": str(newcomer_home / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
         assert Path(spec["dir"], "plugin/lsp_harness.lua").exists()

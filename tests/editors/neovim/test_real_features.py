@@ -14,13 +14,13 @@ MODEL = Config().model.path
 REPLY = {"text": REST, "expect": "def mean"}
 
 
-def line(editor: Editor, begins: str) -> None:
+def wait_for_status_line(editor: Editor, begins: str) -> None:
     editor.until("vim.startswith(require('lsp_harness').statusline(), ...)", begins)
 
 
-def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: Real):
+def test_the_user_cycles_through_alternatives_and_accepts_the_shown_one(start_real_editor: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
-    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor = start_real_editor(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -39,9 +39,9 @@ def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: 
     assert editor.buffer[2] == f"    return {seen[2]}"
 
 
-def test_asking_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real: Real):
+def test_an_explicit_request_shows_one_suggestion_and_the_key_shows_others(start_real_editor: Real):
     more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
-    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor = start_real_editor(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
     editor.hush()
 
     editor.type("A <M-s>")
@@ -52,9 +52,9 @@ def test_asking_gets_one_suggestion_and_the_others_by_the_key_for_the_next(real:
     assert editor.ghost in (["total"], ["total / max(len(values), 1)"])
 
 
-def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cancelled(real: Real):
+def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(start_real_editor: Real):
     title = "Completion by lsp-harness"
-    editor = real({"hang": True}, REPLY)
+    editor = start_real_editor({"hang": True}, REPLY)
     editor.hush()
 
     editor.type("A <M-s>")
@@ -67,13 +67,13 @@ def test_a_suggestion_that_was_asked_for_and_takes_long_is_seen_and_can_be_cance
     assert f"cancelled: {title}" in editor.messages
     assert editor.messages.count("lsp-harness: ") == 1, "the answer of the cancelled request is no message"
     # until then, the same request would get the answer in flight, which never comes
-    line(editor, f"{MODEL} ready")
+    wait_for_status_line(editor, f"{MODEL} ready")
     editor.type("<M-s>")
     editor.shows(REST)
 
 
-def test_why_opens_the_verdict_on_what_an_accepted_text_broke(undefined: Editor):
-    editor = undefined
+def test_why_opens_the_verdict_on_an_accepted_text(editor_with_undefined_name: Editor):
+    editor = editor_with_undefined_name
 
     editor.nvim.command("LspHarness why")
 
@@ -85,9 +85,9 @@ def test_why_opens_the_verdict_on_what_an_accepted_text_broke(undefined: Editor)
     assert editor.lua("return vim.bo.modifiable") is False
 
 
-def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
-    editor = real(REPLY, settings="[completion]\nwarm = false\n")
-    line(editor, f"{MODEL} off")
+def test_the_statusline_shows_the_state_of_the_engine_and_the_figures(start_real_editor: Real):
+    editor = start_real_editor(REPLY, settings="[completion]\nwarm = false\n")
+    wait_for_status_line(editor, f"{MODEL} off")
 
     editor.type("A ")
     editor.shows(REST)
@@ -95,15 +95,15 @@ def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
     editor.until("require('lsp_harness').statusline():find('ready, %d+/%d+ reused') ~= nil")
 
 
-def test_a_workspace_that_is_not_trusted_is_said_in_the_statusline(real: Real):
-    editor = real(before="_G.options = { trusted = false }")
+def test_the_statusline_says_that_the_workspace_is_not_trusted(start_real_editor: Real):
+    editor = start_real_editor(before="_G.options = { trusted = false }")
 
     editor.until("require('lsp_harness').statusline():find('not trusted', 1, true) ~= nil")
 
 
-def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real):
-    editor = real(REPLY)
-    line(editor, MODEL)
+def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(start_real_editor: Real):
+    editor = start_real_editor(REPLY)
+    wait_for_status_line(editor, MODEL)
 
     editor.nvim.command("LspHarness pause everywhere")
     editor.until("vim.endswith(require('lsp_harness').statusline(), 'paused everywhere')")
@@ -118,8 +118,8 @@ def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real)
     editor.shows(REST)
 
 
-def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
-    editor = real(REPLY)
+def test_a_dismissed_suggestion_is_counted_as_dismissed(start_real_editor: Real):
+    editor = start_real_editor(REPLY)
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -135,9 +135,9 @@ def test_a_dismissed_suggestion_is_counted_as_such(real: Real):
     editor.says("shown: 1")
 
 
-def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
-    editor = real()
-    line(editor, MODEL)
+def test_another_model_of_the_catalogue_is_sent_as_a_setting(start_real_editor: Real):
+    editor = start_real_editor()
+    wait_for_status_line(editor, MODEL)
     editor.choosing("none of these")
     editor.nvim.command("LspHarness model")
     editor.until("offered ~= nil")
@@ -151,15 +151,15 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
 
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])
-def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
+def test_a_killed_engine_is_replaced_for_the_next_request(
     home: Path, start: Start, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
     """llama.cpp runs with a model of random weights."""
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     editor = start(SERVE)
     editor.open("mean.py", MEAN)
-    line(editor, "tiny.gguf ready")
-    first = engine(editor)
+    wait_for_status_line(editor, "tiny.gguf ready")
+    first = read_engine_pid(editor)
 
     if how == "killed":
         os.kill(first, signal.SIGKILL)
@@ -171,7 +171,7 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
         editor.says("the engine has restarted with tiny")
 
     editor.until("engine() ~= nil and engine() ~= ...", first)
-    line(editor, "tiny.gguf")
+    wait_for_status_line(editor, "tiny.gguf")
     assert editor.buffer[0] == "def mean(values):"
 
 
@@ -187,7 +187,7 @@ def define_asked(editor: Editor) -> None:
     """)
 
 
-def engine(editor: Editor) -> int:
+def read_engine_pid(editor: Editor) -> int:
     """Return the id of the engine process, as the server reports it."""
     define_asked(editor)
     editor.lua("""

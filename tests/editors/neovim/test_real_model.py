@@ -1,4 +1,4 @@
-"""The real model in a real terminal: ghost text, taken, and a finding fixed after it was verified.
+"""Tests of the real model in a real terminal: ghost text is accepted, and a finding is fixed after a verification.
 
 What the model says is its own affair: what is checked is that it says something, that what is taken is what was shown,
 and that the fix was verified. With `UPDATE_SCREENS=1` this writes `docs/images/neovim-real-model.txt` and its picture.
@@ -10,9 +10,18 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.inference.models import model_files
-from tests.editors.neovim.picture import svg
+from tests.editors.neovim.picture import draw_svg
 from tests.editors.neovim.terminal import ESCAPE, Terminal
-from tests.editors.neovim.test_screen import COLUMNS, DIAGNOSE, MODEL, TRANSCRIPT, colour, remote, start, transcript
+from tests.editors.neovim.test_screen import (
+    COLUMNS,
+    DIAGNOSE,
+    MODEL,
+    TRANSCRIPT,
+    evaluate_remotely,
+    read_colour,
+    start,
+    write_transcript,
+)
 
 STARTING = 120
 """Seconds in which the engine comes up and answers for the first time."""
@@ -40,12 +49,12 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.model
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("models")
-def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, tmp_path: Path):
+def test_the_real_model_shows_ghost_text_and_fixes_a_finding(home: Path, terminal: Terminal, tmp_path: Path):
     terminal.patience = STARTING
     address = start(terminal, tmp_path, None, text=TEXT)
     # a colour that no other text on the screen has
-    remote(address, "execute('highlight LspHarnessGhost guifg=#8a93a8 gui=italic')")
-    ghost_colour = colour(address, "LspHarnessGhost")
+    evaluate_remotely(address, "execute('highlight LspHarnessGhost guifg=#8a93a8 gui=italic')")
+    ghost_colour = read_colour(address, "LspHarnessGhost")
 
     terminal.type("3Goreturn ")
     seen = terminal.until(ghost_colour, f"{MODEL} ready", coloured=True)
@@ -54,7 +63,7 @@ def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, 
     ghost = terminal.screen()
 
     (tmp_path / "diagnose.lua").write_text(DIAGNOSE % FINDING)
-    remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
+    evaluate_remotely(address, f"execute('luafile {tmp_path}/diagnose.lua')")
     terminal.press("Tab")
     terminal.press("Escape")
     taken = terminal.until(f"return {shown}", "E  11", gone=ghost_colour)
@@ -76,9 +85,9 @@ def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, 
             ":LspHarness fix: what was verified is in the title",
             "y: applied",
         )
-        text = transcript(*zip(said, (ghost, accepted, previewed, fixed), strict=True))
+        text = write_transcript(*zip(said, (ghost, accepted, previewed, fixed), strict=True))
         TRANSCRIPT.with_name("neovim-real-model.txt").write_text(text)
-        picture = svg(
+        picture = draw_svg(
             "Neovim, qwen2.5-coder 0.5B", list(zip(said, (seen, taken, preview, applied), strict=True)), COLUMNS
         )
         TRANSCRIPT.with_name("neovim-real-model.svg").write_text(picture)

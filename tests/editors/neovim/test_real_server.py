@@ -16,7 +16,7 @@ FIXED = ["def area(r):", "    width = r", "    return width * width"]
 MISSPELT = MEAN.replace("return", "return total / lne(valeus)")
 
 
-def completing(real: Real) -> Editor:
+def start_completing_editor(real: Real) -> Editor:
     return real({"text": REST, "expect": "def mean"})
 
 
@@ -36,8 +36,8 @@ def watch_requests(editor: Editor) -> None:
 
 
 # -- ghost text
-def test_ghost_text_is_shown_and_accepted(real: Real):
-    editor = completing(real)
+def test_ghost_text_is_shown_and_accepted(start_real_editor: Real):
+    editor = start_completing_editor(start_real_editor)
     editor.type("A ")
     editor.shows(REST)
     editor.hush()
@@ -51,8 +51,8 @@ def test_ghost_text_is_shown_and_accepted(real: Real):
     assert "lspHarness.accepted" not in log(editor), "a refusal would be here"
 
 
-def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
-    editor = completing(real)
+def test_typing_along_and_accepting_parts_need_no_second_reply(start_real_editor: Real):
+    editor = start_completing_editor(start_real_editor)
     editor.type("A ")
     editor.shows(REST)
 
@@ -66,23 +66,23 @@ def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
     assert editor.buffer[2] == f"    return {REST}"
 
 
-def test_a_finding_of_an_accepted_text_is_marked_without_another_key(undefined: Editor):
+def test_a_finding_of_an_accepted_text_is_marked_without_another_key(editor_with_undefined_name: Editor):
     """Without this plugin, Neovim 0.11 pulls diagnostics only after a change."""
-    (diagnostic,) = undefined.lua("return vim.diagnostic.get(0)")
+    (diagnostic,) = editor_with_undefined_name.lua("return vim.diagnostic.get(0)")
     assert (diagnostic["lnum"], diagnostic["source"]) == (2, "lsp-harness")
     assert "count" in diagnostic["message"]
 
 
 # -- fixes
-def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
+def start_broken_editor(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
     # without this, a repair without the model would find the similar name
     editor = real(*replies, text=BROKEN, repairs=False, **more)
     editor.diagnose(2, 11, 16, "Undefined name `widht`", source="Ruff", code="F821")
     return editor
 
 
-def test_a_verified_fix_is_shown_and_applied(real: Real):
-    editor = broken(real, {"text": "return width * width"})
+def test_a_verified_fix_is_shown_and_applied(start_real_editor: Real):
+    editor = start_broken_editor(start_real_editor, {"text": "return width * width"})
 
     editor.nvim.command("LspHarness fix")
 
@@ -95,8 +95,8 @@ def test_a_verified_fix_is_shown_and_applied(real: Real):
     assert editor.buffer == FIXED
 
 
-def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
-    editor = real(text=MISSPELT)
+def test_repairs_without_a_model_are_named_in_the_list_and_applied(start_real_editor: Real):
+    editor = start_real_editor(text=MISSPELT)
     editor.diagnose(2, 19, 22, "Undefined name `lne`", source="Ruff", code="F821")
     editor.diagnose(2, 23, 29, "Undefined name `valeus`", source="Ruff", code="F821", linter="another")
     editor.choosing("valeus")
@@ -116,9 +116,9 @@ def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
     assert editor.buffer == MISSPELT.replace("valeus", "values").splitlines()
 
 
-def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(real: Real):
+def test_an_outdated_finding_changes_no_text_and_is_explained(start_real_editor: Real):
     fixed = MISSPELT.replace("lne(valeus)", "len(values)")
-    editor = real(text=fixed)
+    editor = start_real_editor(text=fixed)
     editor.diagnose(2, 23, 29, "Undefined name `values`", source="Ruff", code="F821")
 
     editor.nvim.command("LspHarness fix")
@@ -128,8 +128,8 @@ def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(rea
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
-def test_a_rejected_fix_leaves_the_text(real: Real):
-    editor = broken(real, {"text": "return width * width"})
+def test_a_rejected_fix_leaves_the_text(start_real_editor: Real):
+    editor = start_broken_editor(start_real_editor, {"text": "return width * width"})
     editor.nvim.command("LspHarness fix")
     editor.previews()
 
@@ -139,8 +139,8 @@ def test_a_rejected_fix_leaves_the_text(real: Real):
     assert editor.buffer == BROKEN.splitlines()
 
 
-def test_a_fix_that_passes_no_gate_says_which(real: Real):
-    editor = broken(real, {"text": "return widhth + width"})
+def test_a_fix_that_fails_a_check_names_the_check(start_real_editor: Real):
+    editor = start_broken_editor(start_real_editor, {"text": "return widhth + width"})
 
     editor.nvim.command("LspHarness fix")
 
@@ -148,9 +148,9 @@ def test_a_fix_that_passes_no_gate_says_which(real: Real):
     assert editor.buffer == BROKEN.splitlines()
 
 
-def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
+def test_a_running_fix_is_shown_and_can_be_cancelled(start_real_editor: Real):
     # only the fix uses the engine
-    editor = broken(real, {"hang": True}, settings="[completion]\nwarm = false\n")
+    editor = start_broken_editor(start_real_editor, {"hang": True}, settings="[completion]\nwarm = false\n")
     editor.nvim.command("LspHarness fix")
     editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) ~= nil")
     # progress is shown before the request to the engine; a cancellation before it would leave the reply to the next fix
@@ -167,7 +167,7 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
 
 
 # -- trust and crashes
-def lint(folder: Path) -> set[str]:
+def read_lint_outcomes(folder: Path) -> set[str]:
     """Return the outcomes of the linter for all candidates of all sessions."""
     statuses: set[str] = set()
     for events in folder.glob("home/sessions/*/events.jsonl"):
@@ -177,8 +177,10 @@ def lint(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("trusted", ["true", "false"])
-def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Path, trusted: str):
-    editor = broken(real, {"text": "return width * width"}, before=f"_G.options = {{ trusted = {trusted} }}")
+def test_the_linter_is_run_in_a_trusted_workspace_only(start_real_editor: Real, tmp_path: Path, trusted: str):
+    editor = start_broken_editor(
+        start_real_editor, {"text": "return width * width"}, before=f"_G.options = {{ trusted = {trusted} }}"
+    )
 
     editor.nvim.command("LspHarness fix")
 
@@ -186,16 +188,16 @@ def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Pat
     editor.until(
         "vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('has no fix for this diagnostic') ~= nil"
     )
-    assert lint(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
-    assert (trusted == "true") == ("passed" in lint(tmp_path))
+    assert read_lint_outcomes(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
+    assert (trusted == "true") == ("passed" in read_lint_outcomes(tmp_path))
 
 
-def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
-    editor = completing(real)
+def test_a_killed_server_is_restarted_and_completes(start_real_editor: Real):
+    editor = start_completing_editor(start_real_editor)
     editor.type("Goedited = 1<Esc>")
     editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
 
-    os.kill(server_pid(editor), signal.SIGKILL)
+    os.kill(find_server_pid(editor), signal.SIGKILL)
 
     editor.until("vim.lsp.get_client_by_id(gone) == nil")
     editor.says("the server ended by signal 9 and is started again")
@@ -206,7 +208,7 @@ def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
     editor.shows(REST)
 
 
-def server_pid(editor: Editor) -> int:
+def find_server_pid(editor: Editor) -> int:
     """Return the id of the only child process of this Neovim."""
     mine = editor.lua("return vim.fn.getpid()")
     (pid,) = Path(f"/proc/{mine}/task/{mine}/children").read_text().split()
@@ -214,8 +216,8 @@ def server_pid(editor: Editor) -> int:
 
 
 # -- the status
-def test_status_and_health(real: Real):
-    editor = completing(real)
+def test_status_and_health_report_no_problem(start_real_editor: Real):
+    editor = start_completing_editor(start_real_editor)
     editor.nvim.command("LspHarness status")
     editor.says("positionEncoding: utf-8")
 

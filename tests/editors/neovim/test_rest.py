@@ -6,11 +6,11 @@ from tests.editors.neovim.editor import Editor
 TEXT = "first = 1\nsecond = 'ñ' + 2\nthird = 3\n"
 
 
-def rests(editor: Editor) -> list[tuple[int, int]]:
+def find_resting_places(editor: Editor) -> list[tuple[int, int]]:
     return [(event["line"], event["character"]) for event in editor.events("rests")]
 
 
-def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
+def test_entering_a_file_and_moving_in_it_sends_the_place(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
@@ -19,7 +19,7 @@ def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
     editor.until("seen({ event = 'rests', line = 1, character = 14 })")
 
 
-def test_a_place_is_told_once(start: Start):
+def test_each_place_is_sent_once(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
@@ -29,10 +29,10 @@ def test_a_place_is_told_once(start: Start):
     editor.type("j")
     editor.lua(tell)
     editor.until("seen({ event = 'rests', line = 1, character = 0 })")
-    assert rests(editor) == [(0, 0), (1, 0)]
+    assert find_resting_places(editor) == [(0, 0), (1, 0)]
 
 
-def test_nothing_is_told_while_typing_or_paused(start: Start):
+def test_no_place_is_sent_while_typing_or_paused(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
@@ -50,4 +50,4 @@ def test_nothing_is_told_while_typing_or_paused(start: Start):
     editor.lua(tell)
     # messages keep their order, so an earlier notification would have arrived before
     editor.until("seen({ event = 'rests', line = 1 })")
-    assert [place for place in rests(editor) if place[0] == 0] == [(0, 0), (0, 6)]
+    assert [place for place in find_resting_places(editor) if place[0] == 0] == [(0, 0), (0, 6)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lsp_harness.config.schema import Config
 from tests.editors.neovim.conftest import PLUGIN, need
-from tests.editors.neovim.picture import svg
+from tests.editors.neovim.picture import draw_svg
 from tests.editors.neovim.terminal import Terminal
 
 TRANSCRIPT = PLUGIN.parents[1] / "docs/images/neovim.txt"
@@ -83,20 +83,20 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
     return address
 
 
-def remote(address: str, expression: str) -> str:
+def evaluate_remotely(address: str, expression: str) -> str:
     """Return the value of a Vim expression in that Neovim."""
     command = [need("nvim"), "--server", address, "--remote-expr", expression]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def colour(address: str, group: str) -> str:
+def read_colour(address: str, group: str) -> str:
     """Return the colour of a highlight group as in an escape code."""
     code = f"vim.api.nvim_get_hl(0, {{ name = '{group}', link = false }}).fg"
-    value = int(remote(address, f'luaeval("{code}")'))
+    value = int(evaluate_remotely(address, f'luaeval("{code}")'))
     return f"38;2;{value >> 16};{value >> 8 & 255};{value & 255}m"
 
 
-def transcript(*scenes: tuple[str, list[str]]) -> str:
+def write_transcript(*scenes: tuple[str, list[str]]) -> str:
     """Return the screens as text, each with the step before it."""
     width = COLUMNS
     drawn: list[str] = []
@@ -105,25 +105,25 @@ def transcript(*scenes: tuple[str, list[str]]) -> str:
     return "\n".join(drawn)
 
 
-def without_figures(shown: str) -> str:
+def remove_figures(shown: str) -> str:
     """Remove the numbers of tokens, which do not depend on the editor."""
     return re.sub(r" +", " ", re.sub(r"\d+/\d+ reused", "reused", shown))
 
 
-def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Path):
+def test_ghost_text_and_a_fix_have_their_colours_on_the_screen(terminal: Terminal, tmp_path: Path):
     address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}])
 
     terminal.type("4GA ")
     seen = terminal.until(f"return {REST}", f"{MODEL} ready", "reused")
-    assert colour(address, "LspHarnessGhost") + REST in seen, "in the colour of ghost text"
+    assert read_colour(address, "LspHarnessGhost") + REST in seen, "in the colour of ghost text"
     ghost, ghost_colours = terminal.screen(), seen
 
     # stop requests, for which there is no reply, and keep the error that is to be fixed
     (tmp_path / "diagnose.lua").write_text(DIAGNOSE % FINDING)
-    remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
+    evaluate_remotely(address, f"execute('luafile {tmp_path}/diagnose.lua')")
     terminal.press("Tab")
     terminal.press("Escape")
-    terminal.until(f"return {REST}", gone=colour(address, "LspHarnessGhost") + REST)
+    terminal.until(f"return {REST}", gone=read_colour(address, "LspHarnessGhost") + REST)
 
     terminal.type("7G:LspHarness fix\r")
     preview_colours = terminal.until(
@@ -138,10 +138,10 @@ def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Pat
     terminal.until("  7     return 3 * radius ** 2")
 
     titles = "typing; the rest of the line is ghost text", ":LspHarness fix, before it is applied"
-    shown = transcript(*zip(titles, (ghost, preview), strict=True))
+    shown = write_transcript(*zip(titles, (ghost, preview), strict=True))
     if os.environ.get("UPDATE_SCREENS"):
         TRANSCRIPT.parent.mkdir(exist_ok=True)
         TRANSCRIPT.write_text(shown)
-        picture = svg("Neovim", list(zip(titles, (ghost_colours, preview_colours), strict=True)), COLUMNS)
+        picture = draw_svg("Neovim", list(zip(titles, (ghost_colours, preview_colours), strict=True)), COLUMNS)
         TRANSCRIPT.with_suffix(".svg").write_text(picture)
-    assert without_figures(TRANSCRIPT.read_text()) == without_figures(shown), "run this with UPDATE_SCREENS=1"
+    assert remove_figures(TRANSCRIPT.read_text()) == remove_figures(shown), "run this with UPDATE_SCREENS=1"

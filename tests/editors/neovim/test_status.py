@@ -18,11 +18,11 @@ READY: dict[str, Any] = {
 }
 
 
-def test_without_a_server_there_is_nothing_to_say(start: Start):
+def test_without_a_server_the_statusline_is_empty(start: Start):
     assert start().statusline == ""
 
 
-def test_a_server_that_says_nothing_of_itself_is_only_named(editor: Editor):
+def test_a_server_without_a_status_is_shown_by_its_name(editor: Editor):
     assert editor.statusline == "lsp-harness"
     (hello,) = editor.events("hello")
     assert hello["experimental"]["lspHarness"]["status"] is True
@@ -47,7 +47,7 @@ def test_a_status_of_the_server_is_one_line(editor: Editor, said: dict[str, Any]
     editor.until("require('lsp_harness').statusline() == ...", line)
 
 
-def test_the_statusline_is_redrawn_when_something_changes(editor: Editor):
+def test_the_statusline_is_redrawn_when_the_status_changes(editor: Editor):
     editor.nvim.options["laststatus"] = 2
     editor.nvim.options["statusline"] = "%{v:lua.require'lsp_harness'.statusline()}"
     editor.nvim.command("redraw!")
@@ -90,7 +90,7 @@ def test_a_fix_that_is_being_worked_out_can_be_cancelled(editor: Editor):
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
-def test_a_requested_suggestion_is_cancelled_before_it_has_progress(editor: Editor):
+def test_a_requested_suggestion_can_be_cancelled_before_its_progress_begins(editor: Editor):
     editor.hush()
     editor.type("islow <M-s>")
     editor.until_event("asked", left="slow ")
@@ -103,7 +103,7 @@ def test_a_requested_suggestion_is_cancelled_before_it_has_progress(editor: Edit
     editor.until("#vim.tbl_filter(function(each) return each.event == 'asked' end, events) == 2")
 
 
-def test_the_type_checkers_and_their_last_result_are_said_in_words(editor: Editor):
+def test_status_describes_the_type_checkers_and_their_last_result(editor: Editor):
     editor.nvim.command("LspHarness status")
 
     editor.says("type checker ty in /work/a: ready")
@@ -113,7 +113,7 @@ def test_the_type_checkers_and_their_last_result_are_said_in_words(editor: Edito
     assert "types_" not in editor.messages
 
 
-def test_with_nothing_to_cancel_it_says_so(editor: Editor):
+def test_cancel_without_running_work_says_so(editor: Editor):
     editor.nvim.command("LspHarness cancel")
 
     editor.says("nothing is running")
@@ -129,7 +129,7 @@ def test_a_percent_sign_is_no_item_of_the_statusline(editor: Editor):
     assert editor.statusline == "lsp-harness, at 50 of 100: a b"
 
 
-def test_pausing_here_is_told_to_the_server(editor: Editor):
+def test_a_pause_of_this_window_is_sent_to_the_server(editor: Editor):
     editor.nvim.command("LspHarness pause")
     editor.until_event("paused", scope="here", on=True)
 
@@ -138,7 +138,7 @@ def test_pausing_here_is_told_to_the_server(editor: Editor):
     assert [event["scope"] for event in editor.events("paused")] == ["here", "here"]
 
 
-def test_pausing_everywhere_is_taken_back_too(editor: Editor):
+def test_a_pause_of_all_windows_can_be_ended(editor: Editor):
     editor.nvim.command("LspHarness pause everywhere")
     editor.until_event("paused", scope="everywhere", on=True)
 
@@ -147,7 +147,7 @@ def test_pausing_everywhere_is_taken_back_too(editor: Editor):
     editor.until_event("paused", scope="everywhere", on=False)
 
 
-def test_a_server_that_comes_later_is_told_of_the_pause(editor: Editor):
+def test_a_server_that_starts_later_learns_about_the_pause(editor: Editor):
     editor.nvim.command("LspHarness pause")
     editor.until_event("paused", scope="here", on=True)
     editor.lua("_G.events = {}")

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from pynvim import Nvim
 
-from tests.editors.neovim.conftest import bare
+from tests.editors.neovim.conftest import start_bare_neovim
 
 
 @pytest.fixture(scope="module")
 def nvim():
     """One Neovim for all tests, because these functions have no state."""
-    with bare() as nvim:
+    with start_bare_neovim() as nvim:
         yield nvim
 
 
@@ -30,7 +30,7 @@ def call(nvim: Nvim, function: str, *args: Any) -> Any:
         ("  ", ["  "]),
     ],
 )
-def test_words(nvim: Nvim, text: str, words: list[str]):
+def test_a_suggestion_is_split_into_words(nvim: Nvim, text: str, words: list[str]):
     parts = []
     while text:
         (word,) = call(nvim, "word", text)
@@ -43,7 +43,7 @@ def test_words(nvim: Nvim, text: str, words: list[str]):
     ("text", "line"),
     [("one", "one"), ("one\ntwo", "one"), ("\none\ntwo", "\none"), ("\n\none", "\n"), ("one\n", "one")],
 )
-def test_lines(nvim: Nvim, text: str, line: str):
+def test_the_first_line_of_a_suggestion_is_found(nvim: Nvim, text: str, line: str):
     assert call(nvim, "line", text) == [line]
 
 
@@ -57,7 +57,7 @@ def test_lines(nvim: Nvim, text: str, line: str):
         ("\nx", "", ["", "", ["x"]]),
     ],
 )
-def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
+def test_a_text_is_split_around_existing_text(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
     assert call(nvim, "split_around", rest, after) == pieces
 
 
@@ -69,16 +69,16 @@ def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, aft
         ("value):\n  y", ["value):\n  y", True]),
     ],
 )
-def test_a_part_takes_along_what_it_reaches_past(nvim: Nvim, piece: str, expected: list[Any]):
+def test_a_part_of_a_suggestion_includes_the_text_that_it_passes(nvim: Nvim, piece: str, expected: list[Any]):
     assert call(nvim, "align_piece", "value):\n  y", ")", piece) == expected
 
 
-def test_a_part_never_ends_inside_what_is_replaced(nvim: Nvim):
+def test_a_part_of_a_suggestion_does_not_end_inside_of_replaced_text(nvim: Nvim):
     assert call(nvim, "align_piece", "x());", "());", "x()") == ["x", False]
     assert call(nvim, "align_piece", "());", "());", "()") == ["());", True]
 
 
-def item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
+def make_item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
     if start is None:
         return {"insertText": text}
     return {
@@ -90,18 +90,18 @@ def item(text: Any, start: int | None = None, end: int | None = None, line: int 
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        (item("new"), ["new", ""]),
-        (item("a\r\nb\rc"), ["a\nb\nc", ""]),
+        (make_item("new"), ["new", ""]),
+        (make_item("a\r\nb\rc"), ["a\nb\nc", ""]),
         # the line is "é😀ab|)", a cursor after 8 bytes
-        (item("abc)", 3, 6), ["c)", ")"]),
-        (item("é😀abc", 0, 5), ["c", ""]),
-        (item("zbc", 3, 5), []),
-        (item("ab", 3, 5), []),
-        (item("ab)", 3, 6), []),
-        (item("abc", 3, 6), []),
-        (item("c", 6, 6), []),
-        (item("c", 5, 5, line=4), []),
-        (item({"kind": "snippet", "value": "a$1"}), []),
+        (make_item("abc)", 3, 6), ["c)", ")"]),
+        (make_item("é😀abc", 0, 5), ["c", ""]),
+        (make_item("zbc", 3, 5), []),
+        (make_item("ab", 3, 5), []),
+        (make_item("ab)", 3, 6), []),
+        (make_item("abc", 3, 6), []),
+        (make_item("c", 6, 6), []),
+        (make_item("c", 5, 5, line=4), []),
+        (make_item({"kind": "snippet", "value": "a$1"}), []),
     ],
 )
 def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expected: list[str]):

@@ -11,7 +11,7 @@ def join_answer(prefix: str, *pieces: str) -> str:
     return prefix + "".join(blanks.strip(piece) for piece in pieces)
 
 
-def test_the_answer_continues_the_text_as_it_stands():
+def test_the_answer_continues_the_text_with_its_blanks():
     assert join_answer("c = ", " a", " + b") == "c = a + b"
     assert join_answer("def f():\n    ", "  ", "  return c") == "def f():\n    return c"
     assert join_answer("c = ", "a") == "c = a"
@@ -21,7 +21,7 @@ def test_the_answer_continues_the_text_as_it_stands():
 
 
 @given(st.text("ab \t\n", max_size=8), st.lists(st.text("ab \t", max_size=3), max_size=5))
-def test_an_answer_that_repeats_the_blanks_loses_just_them(text: str, pieces: list[str]):
+def test_an_answer_that_repeats_the_blanks_loses_only_these(text: str, pieces: list[str]):
     bare, blanks = split_trailing_blanks(text)
 
     assert bare + blanks == text

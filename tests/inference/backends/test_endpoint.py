@@ -11,8 +11,8 @@ import pytest
 from lsp_harness.inference.backends import endpoint
 
 
-async def left_as_data_comes(path: Path) -> None:
-    """A read that is cancelled in the very turn of the loop in which its socket has something."""
+async def cancel_read_as_data_comes(path: Path) -> None:
+    """Cancel a read in the same turn of the loop in which its socket gets data."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -28,22 +28,24 @@ async def left_as_data_comes(path: Path) -> None:
                     await read
 
 
-async def test_a_read_that_is_left_as_data_comes_leaves_no_traceback(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_a_read_that_is_cancelled_when_data_arrives_logs_no_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
     # what it would be without us: if this passes on its own one day, the filter can go
     logging.getLogger("asyncio").removeFilter(endpoint.is_relevant_record)
     try:
-        await left_as_data_comes(tmp_path / "a.sock")
+        await cancel_read_as_data_comes(tmp_path / "a.sock")
         assert "InvalidStateError" in caplog.text
     finally:
         logging.getLogger("asyncio").addFilter(endpoint.is_relevant_record)
     caplog.clear()
 
-    await left_as_data_comes(tmp_path / "b.sock")
+    await cancel_read_as_data_comes(tmp_path / "b.sock")
 
     assert caplog.text == ""
 
 
-async def test_other_messages_of_asyncio_are_kept(caplog: pytest.LogCaptureFixture):
+async def test_other_messages_of_asyncio_are_logged(caplog: pytest.LogCaptureFixture):
     loop = asyncio.get_running_loop()
     loop.call_exception_handler({"message": "Exception in callback oh()", "exception": ValueError("kept")})
     loop.call_exception_handler({"message": "Exception in callback late()", "exception": asyncio.InvalidStateError()})

@@ -18,7 +18,7 @@ BUSY = RetryableError(EngineBusy("later"), server_lost=False)
 
 
 class Clock:
-    """Sleeps end when the test says so."""
+    """A clock whose sleeps end when the test says so."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -33,46 +33,48 @@ class Clock:
         self.slept.append(seconds)
 
 
-def fleet(names: str, **more: Any) -> Fleet:
+def make_fleet(names: str, **more: Any) -> Fleet:
     servers = [ModelServer(Endpoint(Target(base=f"http://{name}:1"), SilenceLimits())) for name in names]
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
-def first(fleet: Fleet, key: str) -> str:
+def find_first_server(fleet: Fleet, key: str) -> str:
     return fleet.available_servers(key)[0].endpoint.name
 
 
-def test_a_key_has_its_server_whoever_asks():
-    assert [first(fleet("abc"), key) for key in KEYS] == [first(fleet("cab"), key) for key in KEYS]
+def test_a_key_always_has_the_same_server():
+    assert [find_first_server(make_fleet("abc"), key) for key in KEYS] == [
+        find_first_server(make_fleet("cab"), key) for key in KEYS
+    ]
 
 
 def test_keys_are_spread():
-    counts = Counter(first(fleet("abc"), key) for key in KEYS)
+    counts = Counter(find_first_server(make_fleet("abc"), key) for key in KEYS)
 
     assert len(counts) == 3
     assert min(counts.values()) > 120
 
 
-async def test_only_the_keys_of_a_server_that_is_down_move_and_they_return():
-    three, clock = fleet("abc", sleep=Clock().sleep), Clock()
+async def test_only_the_keys_of_a_failed_server_move_and_later_return():
+    three, clock = make_fleet("abc", sleep=Clock().sleep), Clock()
     three.sleep = clock.sleep
-    before = {key: first(three, key) for key in KEYS}
+    before = {key: find_first_server(three, key) for key in KEYS}
     down = three.servers[0]
 
     three.mark_failed(down)
-    meanwhile = {key: first(three, key) for key in KEYS}
+    meanwhile = {key: find_first_server(three, key) for key in KEYS}
     moved = [key for key in KEYS if meanwhile[key] != before[key]]
     three.mark_healthy(down)
 
     assert moved == [key for key in KEYS if before[key] == down.endpoint.name]
     assert len({meanwhile[key] for key in moved}) == 2
-    assert {key: first(three, key) for key in KEYS} == before
+    assert {key: find_first_server(three, key) for key in KEYS} == before
     await three.aclose()
 
 
 async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
     clock, answers = Clock(), [False, False, True]
-    two = fleet("ab", sleep=clock.sleep)
+    two = make_fleet("ab", sleep=clock.sleep)
     down = two.servers[0]
 
     async def healthy(self: Endpoint) -> bool:
@@ -94,9 +96,9 @@ async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
     await two.aclose()
 
 
-async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_were_asked():
+async def test_a_request_moves_to_the_next_server_at_once_and_waits_after_the_last():
     clock = Clock()
-    two = fleet("ab", sleep=clock.at_once)
+    two = make_fleet("ab", sleep=clock.at_once)
     order = [server.endpoint.name for server in two.ranked_servers("k")]
     attempts, result = two.attempts("k"), list[str]()
     while True:
@@ -110,7 +112,7 @@ async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_w
 
 async def test_waits_double_up_to_a_limit():
     clock = Clock()
-    attempts = fleet("a", sleep=clock.at_once, retries=8).attempts("k")
+    attempts = make_fleet("a", sleep=clock.at_once, retries=8).attempts("k")
     for _ in range(8):
         await attempts.next_server()
         assert await attempts.may_retry(BUSY)
@@ -120,9 +122,9 @@ async def test_waits_double_up_to_a_limit():
     assert clock.slept == [min(FIRST_RETRY_WAIT_S * 2**n, MAX_RETRY_WAIT_S) for n in range(8)]
 
 
-async def test_the_delay_that_a_server_asks_for_is_waited_unless_it_is_long():
+async def test_a_short_delay_that_a_server_requests_is_waited():
     clock = Clock()
-    attempts = fleet("a", sleep=clock.at_once).attempts("k")
+    attempts = make_fleet("a", sleep=clock.at_once).attempts("k")
     await attempts.next_server()
 
     assert await attempts.may_retry(RetryableError(EngineBusy(""), server_lost=False, wait_s=7))
@@ -133,8 +135,8 @@ async def test_the_delay_that_a_server_asks_for_is_waited_unless_it_is_long():
     assert clock.slept == [7]
 
 
-async def test_when_all_are_down_the_first_is_asked_all_the_same():
-    two = fleet("ab", sleep=Clock().sleep)
+async def test_if_all_servers_are_down_the_first_is_asked():
+    two = make_fleet("ab", sleep=Clock().sleep)
     for server in two.servers:
         two.mark_failed(server)
 
@@ -146,9 +148,9 @@ async def test_when_all_are_down_the_first_is_asked_all_the_same():
     await two.aclose()
 
 
-async def test_a_single_server_is_never_set_aside():
+async def test_a_single_server_is_always_asked():
     clock = Clock()
-    alone = fleet("a", sleep=clock.sleep)
+    alone = make_fleet("a", sleep=clock.sleep)
     alone.mark_failed(alone.servers[0])
 
     assert alone.available_servers("k") == list(alone.servers)

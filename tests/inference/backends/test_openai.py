@@ -36,25 +36,25 @@ from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.check import CheckTools
 from lsp_harness.verify.ruff_linter import Ruff
-from tests.inference.backends.test_remote import answer, client, text
+from tests.inference.backends.test_remote import answer, join_chunks, open_client
 from tests.support import markup
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 REWRITTEN = "```python\ndef area(radius):\n    return 3 * radius\n```"
 CONTRACT = json.loads(Path(__file__).with_name("vllm.json").read_text())["exchanges"]
 
 
-def chunk(pieces: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
+def make_chunk(pieces: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
     return {"choices": [{"index": more.pop("index", 0), "text": pieces, "finish_reason": finish, **more}]}
 
 
-def usage(prompt: int, generated: int, **more: Any) -> dict[str, Any]:
+def make_usage(prompt: int, generated: int, **more: Any) -> dict[str, Any]:
     return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": generated, **more}}
 
 
 @asynccontextmanager
-async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
-    """A server that knows the recorded requests, field by field, and refuses any other."""
+async def open_vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+    """Yield a client and a server that answers only the recorded requests of vLLM."""
     server = FakeServer()
 
     def recorded(method: str, path: str):
@@ -69,7 +69,7 @@ async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
     for exchange in CONTRACT:
         key = exchange["request"]["method"], exchange["request"]["path"]
         server.on[key] = recorded(*key)
-    async with serving(server), client(server.url) as engine_client:
+    async with open_server(server), open_client(server.url) as engine_client:
         yield engine_client, server
 
 
@@ -77,17 +77,17 @@ async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
 async def serve_replies(
     *events: Any, model: str = "some", **settings: Any
 ) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
-    """A compatible server that is not vLLM and always answers the same."""
+    """Yield a client and a compatible server that is not vLLM and always gives the same answer."""
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": model, "owned_by": "somebody"}]})
     server.on["POST", "/v1/completions"] = server.on["POST", "/v1/chat/completions"] = Reply(events)
-    async with serving(server), client(server.url, **settings) as engine_client:
+    async with open_server(server), open_client(server.url, **settings) as engine_client:
         yield engine_client, server
 
 
 # -- vLLM, as recorded
 async def test_vllm_is_recognised():
-    async with vllm() as (engine_client, _):
+    async with open_vllm() as (engine_client, _):
         props = await engine_client.props()
         features = props.features
 
@@ -97,17 +97,17 @@ async def test_vllm_is_recognised():
     assert (features["grammar"], features["tokenize"], features["persist"]) == (True, True, False)
 
 
-async def test_vllm_fills_a_hole():
+async def test_vllm_answers_an_infill_request():
     context = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
-    async with vllm() as (engine_client, _):
+    async with open_vllm() as (engine_client, _):
         chunks = await answer(engine_client, Infill(context, sampling=Sampling(n_predict=16, stop=("\n",))))
 
-    assert text(chunks) == "a + b"
+    assert join_chunks(chunks) == "a + b"
     assert (chunks[-1].stop, chunks[-1].usage) == ("word", Usage(evaluated=9, reused=32, generated=4))
 
 
 async def test_vllm_gives_candidates():
-    async with vllm() as (engine_client, _):
+    async with open_vllm() as (engine_client, _):
         chunks = await answer(engine_client, Continuation("x =", Sampling(n_predict=2, n=2, temperature=0.6, seed=7)))
 
     texts = ["".join(c.text for c in chunks if c.index == index) for index in (0, 1)]
@@ -117,34 +117,34 @@ async def test_vllm_gives_candidates():
 
 async def test_vllm_keeps_to_a_grammar():
     continuation = Continuation("yes or no? ", Sampling(n_predict=4, grammar='root ::= "yes" | "no"'))
-    async with vllm() as (engine_client, _):
-        assert text(await answer(engine_client, continuation)) == "yes"
+    async with open_vllm() as (engine_client, _):
+        assert join_chunks(await answer(engine_client, continuation)) == "yes"
 
 
 async def test_vllm_tells_log_probabilities():
-    async with vllm() as (engine_client, _):
+    async with open_vllm() as (engine_client, _):
         first, _ = await answer(engine_client, Continuation("a", Sampling(n_predict=1, top_logprobs=2)))
 
     assert first.logprobs == (TokenLogprob("b", -0.25, (("b", -0.25), ("c", -1.5))),)
 
 
-async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
-    async with vllm() as (engine_client, _):
+async def test_vllm_warms_a_prompt_with_one_hidden_token():
+    async with open_vllm() as (engine_client, _):
         [only] = await answer(engine_client, Continuation("import os\n", Sampling(n_predict=0)))
 
     assert (only.text, only.stop, only.usage.evaluated) == ("", "limit", 3)
 
 
-async def test_vllm_puts_a_conversation_through_its_own_template():
-    async with vllm() as (engine_client, _):
+async def test_vllm_formats_a_conversation_with_its_own_template():
+    async with open_vllm() as (engine_client, _):
         messages = [("system", "Be brief."), ("user", "Hi")]
         chunks = await answer(engine_client, ChatRequest(messages, Sampling(n_predict=8)))
 
-    assert (text(chunks), chunks[-1].usage.reused) == ("Hello", 16)
+    assert (join_chunks(chunks), chunks[-1].usage.reused) == ("Hello", 16)
 
 
-async def test_vllm_counts_truly_and_embeds():
-    async with vllm() as (engine_client, _):
+async def test_vllm_counts_tokens_exactly_and_embeds():
+    async with open_vllm() as (engine_client, _):
         [counted, nothing] = await engine_client.count(["def f():", ""])
         vectors = await engine_client.embed(["a", "b"])
 
@@ -153,15 +153,15 @@ async def test_vllm_counts_truly_and_embeds():
     assert vectors == [[1.0, 0.0], [0.0, 1.0]]
 
 
-async def test_vllm_refuses_what_is_too_long():
-    async with vllm() as (engine_client, _):
+async def test_vllm_refuses_a_prompt_that_is_too_long():
+    async with open_vllm() as (engine_client, _):
         with pytest.raises(EngineRefused, match="maximum context length"):
             await answer(engine_client, Continuation("long", Sampling(n_predict=99999)))
 
 
 @pytest.mark.parametrize(("version", "field"), [("0.10.2", "guided_grammar"), ("0.12.0", "structured_outputs")])
-async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field: str):
-    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+async def test_the_field_of_a_grammar_depends_on_the_version_of_vllm(version: str, field: str):
+    async with serve_replies(make_chunk("a", "stop"), "[DONE]") as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "vllm"}]})
         server.on["GET", "/version"] = Reply(json={"version": version})
         await answer(engine_client, Continuation("a", Sampling(grammar="root ::= [a]")))
@@ -171,13 +171,16 @@ async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field
 
 
 # -- services that lack more
-async def test_a_service_is_sent_nothing_it_may_not_know():
-    async with serve_replies(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (engine_client, server):
+async def test_a_service_gets_only_the_standard_fields():
+    async with serve_replies(make_chunk("a"), make_chunk(finish="length"), make_usage(5, 1), "[DONE]") as (
+        engine_client,
+        server,
+    ):
         sampling = Sampling(n_predict=1, grammar="root ::= [a]", stop=tuple("abcdef"))
         chunks = await answer(engine_client, Continuation("x", sampling))
         features = (await engine_client.props()).features
 
-    assert (text(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
+    assert (join_chunks(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
     [body] = server.bodies("/v1/completions")
     result = "model prompt temperature top_p seed n stop stream stream_options max_tokens"
     assert sorted(body) == sorted(result.split())
@@ -193,58 +196,65 @@ async def test_a_service_is_not_paid_to_warm():
     assert not server.bodies("/v1/completions")
 
 
-async def test_a_stream_without_its_last_word_is_complete_when_every_candidate_is():
-    async with serve_replies(chunk("a", "stop")) as (engine_client, _):
+async def test_a_stream_without_its_last_line_is_complete_if_every_candidate_is():
+    async with serve_replies(make_chunk("a", "stop")) as (engine_client, _):
         assert [c.stop for c in await answer(engine_client)] == [None, "eos"]
 
 
 async def test_a_service_may_give_fewer_candidates_than_asked():
-    async with serve_replies(chunk("a", "stop"), usage(1, 1), "[DONE]") as (engine_client, _):
+    async with serve_replies(make_chunk("a", "stop"), make_usage(1, 1), "[DONE]") as (engine_client, _):
         chunks = await answer(engine_client, Continuation("x", Sampling(n=2)))
 
     assert [(c.index, c.stop) for c in chunks] == [(0, None), (0, "eos")]
 
 
 async def test_a_stream_that_ends_early_is_an_error():
-    async with serve_replies(chunk("a")) as (engine_client, _):
+    async with serve_replies(make_chunk("a")) as (engine_client, _):
         with pytest.raises(EngineError, match="before the answer was complete"):
             await answer(engine_client)
 
 
-async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
+async def test_a_deadline_ends_the_connection(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
     pieces = ["a\n", "b", "c", "d\n", "e"]
-    async with serve_replies(*[chunk(piece) for piece in pieces], asyncio.Event()) as (engine_client, server):
+    async with serve_replies(*[make_chunk(piece) for piece in pieces], asyncio.Event()) as (engine_client, server):
         chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
         await server.left.wait()
 
-    assert (text(chunks), chunks[-1].stop) == ("a\nbcd\n", "deadline")
+    assert (join_chunks(chunks), chunks[-1].stop) == ("a\nbcd\n", "deadline")
 
 
-async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
+async def test_each_candidate_ends_with_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    pieces = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
+    pieces = [
+        make_chunk("a"),
+        make_chunk("b", index=1),
+        make_chunk("c\n", index=1),
+        make_chunk("d", index=1),
+        make_chunk("e\n"),
+        make_chunk("f"),
+    ]
     async with serve_replies(*pieces, asyncio.Event()) as (engine_client, server):
         chunks = await answer(engine_client, Continuation("x", Sampling(n=2, t_max_predict_ms=1000)))
         await server.left.wait()
 
-    assert [text([c for c in chunks if c.index == index]) for index in (0, 1)] == ["ae\n", "bc\n"]
+    assert [join_chunks([c for c in chunks if c.index == index]) for index in (0, 1)] == ["ae\n", "bc\n"]
     assert [c.stop for c in chunks if c.stop] == ["deadline", "deadline"]
 
 
-async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
+async def test_an_end_after_the_deadline_is_reported(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    async with serve_replies(chunk("a"), chunk("b\n", "length"), "[DONE]") as (engine_client, _):
+    async with serve_replies(make_chunk("a"), make_chunk("b\n", "length"), "[DONE]") as (engine_client, _):
         chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
 
     assert [(c.text, c.stop) for c in chunks] == [("a", None), ("b\n", None), ("", "limit")]
 
 
-async def test_the_suffix_parameter():
-    async with serve_replies(chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
+async def test_a_server_with_a_suffix_parameter_gets_the_suffix():
+    async with serve_replies(make_chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
         await answer(engine_client, Infill(InfillContext("p", "s", (("x.py", "# x\n"),))))
         features = (await engine_client.props()).features
 
@@ -265,7 +275,7 @@ async def test_a_model_of_no_known_family_cannot_fill():
     assert reason.startswith("the fill-in-the-middle format of some is not known")
 
 
-async def test_a_server_that_is_given_no_holes():
+async def test_a_server_without_infill_refuses_it():
     async with serve_replies(model="qwen2.5-coder", fim="none") as (engine_client, _):
         assert (await engine_client.props()).raw[
             NO_INFILL_KEY
@@ -275,7 +285,7 @@ async def test_a_server_that_is_given_no_holes():
 
 
 @pytest.mark.process
-async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
+async def test_a_model_without_fill_in_the_middle_rewrites_the_function(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"
     src = markup.parse(source, tmp_path / "a.py")
@@ -299,8 +309,8 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     assert [result.path for result in server.requests if result.method == "POST"] == ["/v1/chat/completions"]
 
 
-async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
-    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+async def test_a_prompt_of_tokens_is_sent_as_tokens_and_a_mixed_one_is_refused():
+    async with serve_replies(make_chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, Continuation((1, 2)))
         await answer(engine_client, Continuation(("a", "b")))
         with pytest.raises(EngineRefused, match="mixture"):
@@ -309,7 +319,7 @@ async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
     assert [body["prompt"] for body in server.bodies("/v1/completions")] == [[1, 2], "ab"]
 
 
-async def test_log_probabilities_of_a_conversation():
+async def test_a_conversation_has_log_probabilities():
     row = {"token": "a", "logprob": -1.0, "top_logprobs": [{"token": "a", "logprob": -1.0}]}
     event = {
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
@@ -324,9 +334,9 @@ async def test_log_probabilities_of_a_conversation():
 
 
 async def test_confidence_is_asked_of_vllm_only():
-    """Others may refuse what they do not have."""
+    """Other servers may refuse fields that they do not know."""
     continuation = Continuation("a", Sampling(n_predict=1, confidence=True))
-    async with serve_replies(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+    async with serve_replies(make_chunk("a", "stop"), "[DONE]") as (engine_client, server):
         await answer(engine_client, continuation)
     backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), SilenceLimits()), "m", vllm="0.11.0")
 
@@ -336,7 +346,7 @@ async def test_confidence_is_asked_of_vllm_only():
 
 
 # -- families
-def test_families_are_spelled_as_llama_cpp_spells_them():
+def test_families_use_the_same_marks_as_llama_cpp():
     for family in FAMILIES:
         roles = {"prefix": family.prefix, "suffix": family.suffix, "middle": family.middle}
         assert len({FIM_TEXTS[role].index(text) for role, text in roles.items()}) == 1
@@ -361,14 +371,14 @@ def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
     assert result.name == family
 
 
-def test_the_usual_order_is_for_families_nobody_measured():
+def test_an_unmeasured_family_has_the_usual_order():
     result = find_family("starcoder", "")
 
     assert result
     assert result.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
 
 
-def test_a_family_nobody_knows():
+def test_an_unknown_family_is_refused():
     with pytest.raises(
         ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .*, suffix or none, not 'klingon'"
     ):
@@ -378,7 +388,7 @@ def test_a_family_nobody_knows():
 @pytest.mark.parametrize(
     ("model", "completes"), [("gpt-3.5-turbo-instruct", True), ("davinci-002", True), ("gpt-4o", False)]
 )
-def test_few_models_of_openai_complete(model: str, completes: bool):
+def test_only_some_models_of_openai_can_complete_code(model: str, completes: bool):
     if completes:
         assert find_family("auto", model) is None
     else:

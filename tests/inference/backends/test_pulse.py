@@ -10,8 +10,8 @@ from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilen
 SILENCE_S = 0.05
 
 
-class Engine:
-    """It answers the question for a sign or does not, and can be ended."""
+class FakeEngine:
+    """An engine that gives a sign of life or none, and that can be ended."""
 
     def __init__(self) -> None:
         self.lives = True
@@ -30,18 +30,18 @@ class Engine:
 
 
 @pytest.fixture
-async def engine() -> Engine:
-    return Engine()
+async def engine() -> FakeEngine:
+    return FakeEngine()
 
 
 @pytest.fixture
-async def pulse(engine: Engine) -> AsyncIterator[EnginePulse]:
+async def pulse(engine: FakeEngine) -> AsyncIterator[EnginePulse]:
     engine_pulse = EnginePulse(SILENCE_S, engine.alive, engine.stuck)
     yield engine_pulse
     await engine_pulse.aclose()
 
 
-async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: EnginePulse):
+async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: FakeEngine, pulse: EnginePulse):
     async with pulse.waiting():
         for _ in range(4):
             await engine.asked.acquire()
@@ -50,7 +50,7 @@ async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine
     assert min(engine.limits) >= SILENCE_S / 2 * 0.99
 
 
-async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse: EnginePulse):
+async def test_all_waiting_requests_fail_and_the_engine_is_ended_once(engine: FakeEngine, pulse: EnginePulse):
     async def wait() -> None:
         async with pulse.waiting():
             await asyncio.Event().wait()
@@ -61,7 +61,9 @@ async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse
     assert all(isinstance(error, EngineSilent) for error in errors)
 
 
-async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: EnginePulse):
+async def test_a_connection_that_breaks_at_the_end_of_the_engine_causes_no_second_error(
+    engine: FakeEngine, pulse: EnginePulse
+):
     broken = asyncio.Event()
 
     async def stuck() -> str:
@@ -85,7 +87,7 @@ async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(en
         await breaks()
 
 
-async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, pulse: EnginePulse):
+async def test_an_engine_that_has_answered_is_not_probed(engine: FakeEngine, pulse: EnginePulse):
     for _ in range(3):
         async with pulse.waiting():
             await asyncio.sleep(0)
@@ -94,8 +96,8 @@ async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, p
     assert engine.limits == []
 
 
-async def test_a_request_that_was_given_up_is_still_owed_a_sign(
-    engine: Engine, pulse: EnginePulse, caplog: pytest.LogCaptureFixture
+async def test_a_cancelled_request_does_not_end_the_watch(
+    engine: FakeEngine, pulse: EnginePulse, caplog: pytest.LogCaptureFixture
 ):
     engine.lives = False
     with pytest.raises(TimeoutError):

@@ -9,8 +9,8 @@ from lsp_harness.errors import EngineError
 from lsp_harness.inference.backends.endpoint import encode_body
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import ChatRequest, Continuation, Infill, InfillContext, Owner, Sampling
-from tests.inference.backends.test_remote import OURS, answer, client, llama
-from tests.support.server import FakeServer, Reply, serving
+from tests.inference.backends.test_remote import OURS, answer, make_llama_server, open_client
+from tests.support.server import FakeServer, Reply, open_server
 
 HALF = "\ud83d"
 TEXT = f'NAME = "{HALF}"\n'
@@ -30,8 +30,8 @@ ASKS: dict[str, Ask] = {
 }
 
 
-def served(props: dict[str, Any]) -> FakeServer:
-    server = llama(props=props)
+def make_server(props: dict[str, Any]) -> FakeServer:
+    server = make_llama_server(props=props)
     ours = "fim_order" in props
     server.on["POST", "/tokenize"] = Reply(json={"counts": [4]} if ours else {"tokens": [1, 2, 3, 4]})
     server.on["POST", "/embedding"] = Reply(json=[{"index": 0, "embedding": [1.0]}])
@@ -42,7 +42,7 @@ def served(props: dict[str, Any]) -> FakeServer:
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize("props", [OURS, {key: OURS[key] for key in OURS if key != "fim_order"}], ids=["ours", "llama"])
 async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: str):
-    async with serving(served(props)) as server, client(server.url) as engine_client:
+    async with open_server(make_server(props)) as server, open_client(server.url) as engine_client:
         await ASKS[ask](engine_client)
 
     posted = [result.body for result in server.requests if result.method == "POST"]

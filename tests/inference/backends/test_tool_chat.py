@@ -24,9 +24,9 @@ from lsp_harness.inference.request import (
     Usage,
     WrittenCall,
 )
-from tests.inference.backends.test_remote import answer, client, llama, text
+from tests.inference.backends.test_remote import answer, join_chunks, make_llama_server, open_client
 from tests.support.provider_replies import FORMATS, MODEL, PATHS, Format, ScriptedAnswer, serve_answers
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 PATH_SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOLS = (ToolSpec("read", "Read a file.", PATH_SCHEMA), ToolSpec("list.all", "List files.", {}))
@@ -43,15 +43,17 @@ BUSY = Reply(json={"error": {"type": "rate_limit_error", "message": "slow down"}
 
 
 @asynccontextmanager
-async def asked(form: Format, *replies: ScriptedAnswer | Reply) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+async def serve_and_connect(
+    form: Format, *replies: ScriptedAnswer | Reply
+) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
     async with (
-        serving(serve_answers(form, *replies)) as server,
-        client(server.url, model=MODEL, dialect=form) as engine_client,
+        open_server(serve_answers(form, *replies)) as server,
+        open_client(server.url, model=MODEL, dialect=form) as engine_client,
     ):
         yield engine_client, server
 
 
-def chat(**fields: Any) -> ToolChat:
+def make_chat(**fields: Any) -> ToolChat:
     return ToolChat(HISTORY, TOOLS, sampling=Sampling(n_predict=8), **fields)
 
 
@@ -60,8 +62,8 @@ def calls_of(chunks: list[Chunk]) -> tuple[WrittenCall, ...]:
 
 
 async def test_openai_gets_tools_calls_and_results():
-    async with asked("openai", ScriptedAnswer(["Done."])) as (engine_client, server):
-        await answer(engine_client, chat())
+    async with serve_and_connect("openai", ScriptedAnswer(["Done."])) as (engine_client, server):
+        await answer(engine_client, make_chat())
     [body] = server.bodies(PATHS["openai"])
     read = {"id": "1", "type": "function", "function": {"name": "read", "arguments": '{"path": "ä.py"}'}}
     listed = {"id": "2", "type": "function", "function": {"name": "list_all", "arguments": "{}"}}
@@ -88,9 +90,9 @@ async def test_openai_gets_tools_calls_and_results():
     assert not body.keys() & {"tool_choice", "response_format"}
 
 
-async def test_anthropic_gets_tools_calls_and_results_and_marks_for_its_cache():
-    async with asked("anthropic", ScriptedAnswer(["Done."])) as (engine_client, server):
-        await answer(engine_client, chat())
+async def test_anthropic_gets_tools_calls_results_and_marks_for_its_cache():
+    async with serve_and_connect("anthropic", ScriptedAnswer(["Done."])) as (engine_client, server):
+        await answer(engine_client, make_chat())
     [body] = server.bodies(PATHS["anthropic"])
     cached = {"cache_control": {"type": "ephemeral"}}
     assert body["system"] == [{"type": "text", "text": "Be brief.", **cached}]
@@ -121,11 +123,11 @@ async def test_anthropic_gets_tools_calls_and_results_and_marks_for_its_cache():
 
 
 @pytest.mark.parametrize("form", FORMATS)
-async def test_pieces_of_parallel_calls_are_put_together(form: Format):
+async def test_pieces_of_parallel_calls_are_joined(form: Format):
     said = ScriptedAnswer(["I ", "look."], [("read", ['{"pa', 'th": "a', '.py"}']), ("list_all", [])], thinking="hm")
-    async with asked(form, said) as (engine_client, _):
-        chunks = await answer(engine_client, chat())
-    assert text(chunks) == "I look."
+    async with serve_and_connect(form, said) as (engine_client, _):
+        chunks = await answer(engine_client, make_chat())
+    assert join_chunks(chunks) == "I look."
     assert "".join(chunk.thinking for chunk in chunks) == "hm"
     assert calls_of(chunks) == (WrittenCall("read", '{"path": "a.py"}'), WrittenCall("list.all", ""))
     assert (chunks[-1].stop, chunks[-1].usage) == ("tool_calls", Usage(evaluated=7, reused=30, generated=4))
@@ -141,14 +143,14 @@ async def test_pieces_of_parallel_calls_are_put_together(form: Format):
         ("anthropic", "stop_sequence", "word"),
     ],
 )
-async def test_why_an_answer_ended(form: Format, reason: str, stop: str):
-    async with asked(form, ScriptedAnswer(["a"], stop=reason)) as (engine_client, _):
-        assert (await answer(engine_client, chat()))[-1].stop == stop
+async def test_the_reason_why_an_answer_ended_is_translated(form: Format, reason: str, stop: str):
+    async with serve_and_connect(form, ScriptedAnswer(["a"], stop=reason)) as (engine_client, _):
+        assert (await answer(engine_client, make_chat()))[-1].stop == stop
 
 
 async def test_calls_that_end_like_a_text_are_calls():
-    async with asked("openai", ScriptedAnswer(calls=[("read", ["{}"])], stop="stop")) as (engine_client, _):
-        chunks = await answer(engine_client, chat())
+    async with serve_and_connect("openai", ScriptedAnswer(calls=[("read", ["{}"])], stop="stop")) as (engine_client, _):
+        chunks = await answer(engine_client, make_chat())
     assert chunks[-1].stop == "tool_calls"
 
 
@@ -157,9 +159,9 @@ async def test_calls_that_end_like_a_text_are_calls():
     [("openai", "content_filter", "withheld the answer"), ("anthropic", "refusal", "refused to answer")],
 )
 async def test_a_refused_answer_is_no_refusal_of_tools(form: Format, reason: str, message: str):
-    async with asked(form, ScriptedAnswer([], stop=reason)) as (engine_client, _):
+    async with serve_and_connect(form, ScriptedAnswer([], stop=reason)) as (engine_client, _):
         with pytest.raises(EngineRefused, match=message) as refused:
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
     assert not isinstance(refused.value, ToolsRefused)
 
 
@@ -174,8 +176,8 @@ async def test_a_refused_answer_is_no_refusal_of_tools(form: Format, reason: str
     ],
     ids=["one index for all", "neither index nor id", "no index", "arguments as an object", "the name again"],
 )
-def test_calls_of_services_that_number_them_in_their_own_way(pieces: list[Any], calls: list[str]):
-    assembly = CallAssembly(ToolWire(chat()))
+def test_calls_are_assembled_with_any_numbers_of_a_service(pieces: list[Any], calls: list[str]):
+    assembly = CallAssembly(ToolWire(make_chat()))
     for piece in pieces:
         assembly.add(*piece)
     assert assembly.calls == tuple(WrittenCall("read", arguments) for arguments in calls)
@@ -183,7 +185,7 @@ def test_calls_of_services_that_number_them_in_their_own_way(pieces: list[Any], 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("wait", ["0", "2"])
-async def test_a_busy_service_is_asked_again_when_it_says(form: Format, wait: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_busy_service_is_asked_again_after_its_delay(form: Format, wait: str, monkeypatch: pytest.MonkeyPatch):
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -191,19 +193,19 @@ async def test_a_busy_service_is_asked_again_when_it_says(form: Format, wait: st
 
     monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
     busy = Reply(json=BUSY.json, status=429, headers={"Retry-After": wait})
-    async with asked(form, busy, ScriptedAnswer(["b"])) as (engine_client, server):
+    async with serve_and_connect(form, busy, ScriptedAnswer(["b"])) as (engine_client, server):
         supply: Any = engine_client._supply  # pyright: ignore[reportPrivateUsage]
         supply.sleep = sleep
-        assert text(await answer(engine_client, chat())) == "b"
+        assert join_chunks(await answer(engine_client, make_chat())) == "b"
     assert waits == [float(wait)]
     assert len(server.bodies(PATHS[form])) == 2
 
 
 @pytest.mark.parametrize("form", FORMATS)
-async def test_a_service_that_fails_says_so(form: Format):
-    async with asked(form, Reply(json={"error": {"message": "oops"}}, status=500)) as (engine_client, _):
+async def test_an_error_of_a_service_is_raised(form: Format):
+    async with serve_and_connect(form, Reply(json={"error": {"message": "oops"}}, status=500)) as (engine_client, _):
         with pytest.raises(EngineFailed, match="oops"):
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
 
 
 @pytest.mark.parametrize(
@@ -215,24 +217,29 @@ async def test_a_service_that_fails_says_so(form: Format):
         (500, "tools param requires another template"),
     ],
 )
-async def test_a_refusal_of_tools_is_told_from_other_errors(status: int, message: str):
+async def test_a_refusal_of_tools_is_distinguished_from_other_errors(status: int, message: str):
     other = Reply(json={"error": {"message": "the prompt is too long"}}, status=400)
-    async with asked("openai", Reply(json={"error": {"message": message}}, status=status), other) as (client_, _):
+    async with serve_and_connect("openai", Reply(json={"error": {"message": message}}, status=status), other) as (
+        client_,
+        _,
+    ):
         with pytest.raises(ToolsRefused, match=message[-10:]):
-            await answer(client_, chat())
+            await answer(client_, make_chat())
         with pytest.raises(EngineError, match="too long") as error:
-            await answer(client_, chat())
+            await answer(client_, make_chat())
     assert not isinstance(error.value, ToolsRefused)
 
 
 # -- structured output
 async def test_openai_gets_the_schema_beside_the_tools(monkeypatch: pytest.MonkeyPatch):
-    async with serving(serve_answers("openai", ScriptedAnswer(['{"n": 1}']), ScriptedAnswer(['{"n": 2}']))) as server:
+    async with open_server(
+        serve_answers("openai", ScriptedAnswer(['{"n": 1}']), ScriptedAnswer(['{"n": 2}']))
+    ) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-        async with client(model=f"openai/{MODEL}") as engine_client:
-            assert text(await answer(engine_client, chat(answer_schema=ANSWER))) == '{"n": 1}'
-            await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+        async with open_client(model=f"openai/{MODEL}") as engine_client:
+            assert join_chunks(await answer(engine_client, make_chat(answer_schema=ANSWER))) == '{"n": 1}'
+            await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, second = server.bodies(PATHS["openai"])
     shape = {"name": "answer", "schema": ANSWER, "strict": True}
     assert first["response_format"] == second["response_format"] == {"type": "json_schema", "json_schema": shape}
@@ -245,9 +252,12 @@ async def test_openai_gets_the_schema_beside_the_tools(monkeypatch: pytest.Monke
 
 async def test_other_services_get_the_schema_without_the_tools():
     """A service that forces the schema on each answer would call no tool."""
-    async with asked("openai", ScriptedAnswer(["so"]), ScriptedAnswer(['{"n": 1}'])) as (engine_client, server):
-        await answer(engine_client, chat(answer_schema=ANSWER))
-        await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+    async with serve_and_connect("openai", ScriptedAnswer(["so"]), ScriptedAnswer(['{"n": 1}'])) as (
+        engine_client,
+        server,
+    ):
+        await answer(engine_client, make_chat(answer_schema=ANSWER))
+        await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, second = server.bodies(PATHS["openai"])
     assert ("tools" in first, "response_format" in first) == (True, False)
     assert ("tools" in second, "response_format" in second) == (False, True)
@@ -256,12 +266,12 @@ async def test_other_services_get_the_schema_without_the_tools():
 async def test_anthropic_gets_the_schema_as_a_tool():
     said = ScriptedAnswer(calls=[("give_answer", ['{"n"', ": 1}"])])
     both = ScriptedAnswer(calls=[("read", ["{}"]), ("give_answer", ['{"n": 1}'])])
-    async with asked("anthropic", said, both, said) as (engine_client, server):
-        chunks = await answer(engine_client, chat(answer_schema=ANSWER))
-        assert (text(chunks), chunks[-1].stop, calls_of(chunks)) == ('{"n": 1}', "eos", ())
-        chunks = await answer(engine_client, chat(answer_schema=ANSWER))
-        assert (text(chunks), calls_of(chunks)) == ("", (WrittenCall("read", "{}"),))
-        await answer(engine_client, chat(answer_schema=ANSWER, must_answer=True))
+    async with serve_and_connect("anthropic", said, both, said) as (engine_client, server):
+        chunks = await answer(engine_client, make_chat(answer_schema=ANSWER))
+        assert (join_chunks(chunks), chunks[-1].stop, calls_of(chunks)) == ('{"n": 1}', "eos", ())
+        chunks = await answer(engine_client, make_chat(answer_schema=ANSWER))
+        assert (join_chunks(chunks), calls_of(chunks)) == ("", (WrittenCall("read", "{}"),))
+        await answer(engine_client, make_chat(answer_schema=ANSWER, must_answer=True))
     first, _, last = server.bodies(PATHS["anthropic"])
     assert first["tools"][-1]["input_schema"] == ANSWER
     assert first["tool_choice"] == {"type": "any"}
@@ -273,9 +283,9 @@ async def test_an_answer_that_is_no_object_is_wrapped_and_unwrapped(form: Format
     written = ['{"answer"', ": [1, 2]}"]
     said = ScriptedAnswer(written) if form == "openai" else ScriptedAnswer(calls=[("give_answer", written)])
     schema = {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}
-    async with asked(form, said) as (engine_client, server):
-        chunks = await answer(engine_client, chat(answer_schema=schema, must_answer=True))
-    assert json.loads(text(chunks)) == [1, 2]
+    async with serve_and_connect(form, said) as (engine_client, server):
+        chunks = await answer(engine_client, make_chat(answer_schema=schema, must_answer=True))
+    assert json.loads(join_chunks(chunks)) == [1, 2]
     [body] = server.bodies(PATHS[form])
     sent: Mapping[str, Any] = (
         body["response_format"]["json_schema"]["schema"] if form == "openai" else body["tools"][-1]["input_schema"]
@@ -310,8 +320,8 @@ def test_names_are_cleaned_and_stay_different():
 
 
 async def test_servers_with_grammars_refuse_tools():
-    async with serving(llama()) as server, client(server.url) as engine_client:
+    async with open_server(make_llama_server()) as server, open_client(server.url) as engine_client:
         features = (await engine_client.props()).features
         with pytest.raises(EngineRefused, match="takes tools as text only"):
-            await answer(engine_client, chat())
+            await answer(engine_client, make_chat())
     assert (features["grammar"], features["tools"]) == (True, False)

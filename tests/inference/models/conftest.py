@@ -17,8 +17,8 @@ from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard
 DATA = b"GGUF" + bytes(range(256)) * 800
 
 
-def card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: str | None = None) -> ModelCard:
-    """A card for `data`, or for what it claims to be."""
+def make_card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: str | None = None) -> ModelCard:
+    """Return a card for `data`, or for other claimed properties of it."""
     return ModelCard(
         name="tiny",
         title="Tiny",
@@ -33,7 +33,7 @@ def card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: 
 
 
 class RecordingReport:
-    """A report that keeps what it was told."""
+    """A report that records its messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -66,7 +66,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @dataclass
-class Web:
+class FakeWebServer:
     """A web server whose behaviour a test scripts."""
 
     base: str
@@ -80,7 +80,7 @@ class Web:
 
 
 @pytest.fixture
-def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+def web_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeWebServer]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     class Handler(BaseHTTPRequestHandler):
@@ -104,7 +104,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
         def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site = Web(f"http://127.0.0.1:{server.server_port}")
+    site = FakeWebServer(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield site
@@ -136,13 +136,13 @@ def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
             for member, data in content.items():
                 archive.writestr(member, data)
             archive.writestr(
-                f"{meta}/RECORD", "".join(_record(m, d) for m, d in content.items()) + f"{meta}/RECORD,,\n"
+                f"{meta}/RECORD", "".join(_record_line(m, d) for m, d in content.items()) + f"{meta}/RECORD,,\n"
             )
         return path
 
     return wheel
 
 
-def _record(member: str, data: bytes) -> str:
+def _record_line(member: str, data: bytes) -> str:
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return f"{member},sha256={digest},{len(data)}\n"

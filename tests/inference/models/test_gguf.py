@@ -41,13 +41,13 @@ def write(
 
 
 @pytest.fixture
-def tiny(tmp_path: Path) -> Path:
+def tiny_file(tmp_path: Path) -> Path:
     return write(tmp_path / "tiny.gguf", QWEN)
 
 
-def test_the_header_is_read_past_all_arrays(tiny: Path):
-    header = read_header(tiny)
-    assert (header.version, header.tensors, header.bytes) == (3, 2, tiny.stat().st_size)
+def test_the_header_is_read_past_all_arrays(tiny_file: Path):
+    header = read_header(tiny_file)
+    assert (header.version, header.tensors, header.bytes) == (3, 2, tiny_file.stat().st_size)
     assert (header.architecture, header.context_length, header.embedding_length, header.layers) == ("tiny", 64, 8, 2)
     assert header.chat_template == "{% for m in messages %}\n{{ m }}\n{% endfor %}"
     assert header.lengths == {
@@ -60,7 +60,7 @@ def test_the_header_is_read_past_all_arrays(tiny: Path):
     assert header.vocabulary == len(QWEN)
 
 
-def test_scalars_of_every_type_are_kept(tmp_path: Path):
+def test_scalars_of_every_type_are_read(tmp_path: Path):
     def scalars(writer: gguf.GGUFWriter) -> None:
         writer.add_uint8("s.u8", 200)
         writer.add_int8("s.i8", -100)
@@ -88,8 +88,8 @@ def test_scalars_of_every_type_are_kept(tmp_path: Path):
     }
 
 
-def test_fim_tokens_are_recognised_by_their_text(tiny: Path):
-    assert read_header(tiny).fim == {
+def test_fim_tokens_are_recognised_by_their_text(tiny_file: Path):
+    assert read_header(tiny_file).fim == {
         "prefix": FimToken("<|fim_prefix|>", 3, is_named=False),
         "suffix": FimToken("<|fim_suffix|>", 5, is_named=False),
         "middle": FimToken("<|fim_middle|>", 2, is_named=False),
@@ -111,13 +111,13 @@ def test_fim_tokens_that_the_metadata_names_win(tmp_path: Path):
     }
 
 
-def test_a_model_without_fim_tokens_has_none(tmp_path: Path):
+def test_a_model_without_fim_tokens_is_recognised(tmp_path: Path):
     assert read_header(write(tmp_path / "m.gguf", ["a", "b"])).fim == {}
     assert read_header(write(tmp_path / "n.gguf")).fim == {}
 
 
-def test_a_file_cut_anywhere_before_its_last_tensor_is_damaged(tiny: Path, tmp_path: Path):
-    data = tiny.read_bytes()
+def test_a_truncated_file_is_damaged(tiny_file: Path, tmp_path: Path):
+    data = tiny_file.read_bytes()
     cut = tmp_path / "cut.gguf"
     for size in range(len(data) - VALUES * 4 + 1):
         cut.write_bytes(data[:size])
@@ -127,8 +127,8 @@ def test_a_file_cut_anywhere_before_its_last_tensor_is_damaged(tiny: Path, tmp_p
     assert read_header(cut).tensors == 2
 
 
-def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, tmp_path: Path):
-    data = tiny.read_bytes()
+def test_damage_at_any_byte_is_a_file_error_or_has_no_effect(tiny_file: Path, tmp_path: Path):
+    data = tiny_file.read_bytes()
     bent = tmp_path / "bent.gguf"
     refused: list[str] = []
     for at in range(len(data) - 2 * VALUES * 4):
@@ -157,7 +157,7 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
         ),
     ],
 )
-def test_a_file_without_a_header_is_said_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
+def test_a_file_without_a_header_is_refused_in_one_sentence(tmp_path: Path, content: bytes, reason: str):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(ModelError) as error:

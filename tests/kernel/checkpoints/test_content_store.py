@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.kernel.checkpoints import checkpoint_file, content_store
 from lsp_harness.kernel.checkpoints.file_state import MAX_FILE_BYTES, content_digest
-from tests.support.checkpoint_folders import Make, texts
+from tests.support.checkpoint_folders import Make, read_tree
 
 pytestmark = pytest.mark.process
 
@@ -43,7 +43,7 @@ async def test_private_and_large_files_are_not_saved(kind: str, make: Make, root
 @pytest.mark.parametrize(
     "script", ["exit 1", "echo nonsense", "kill -9 $$", "exec sleep 1000"], ids=["fails", "lies", "dies", "hangs"]
 )
-async def test_with_a_broken_git_copies_are_made(
+async def test_copies_are_made_if_git_is_broken(
     script: str, make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"
@@ -69,7 +69,7 @@ async def test_an_empty_folder_has_a_checkpoint(kind: str, make: Make, root: Pat
     await checkpoints.seal(created.checkpoint_id)
 
     await checkpoints.restore(created.checkpoint_id)
-    assert texts(root) == {}
+    assert read_tree(root) == {}
 
 
 async def test_a_folder_that_is_too_large_is_saved_in_part(kind: str, make: Make, root: Path):
@@ -87,7 +87,7 @@ async def test_a_folder_that_is_too_large_is_saved_in_part(kind: str, make: Make
     assert done.event.paths == ()
 
 
-async def test_when_git_takes_too_long_copies_are_made(
+async def test_copies_are_made_if_git_takes_too_long(
     make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"
@@ -108,7 +108,7 @@ exec {shutil.which("git")} "$@"
     assert (root / "a").read_text() == "new"
 
 
-async def test_without_time_for_all_files_the_last_changed_ones_are_saved(
+async def test_without_time_for_all_files_the_newest_ones_are_saved(
     make: Make, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     program = tmp_path / "git"
@@ -211,7 +211,7 @@ async def test_a_clock_that_jumps_makes_checkpoints_one_day_older(
     assert (root / "a").read_text() == "old"
 
 
-async def test_a_clock_ahead_of_the_file_system_changes_nothing(
+async def test_a_clock_ahead_of_the_file_system_does_no_harm(
     kind: str, make: Make, root: Path, monkeypatch: pytest.MonkeyPatch
 ):
     ahead_s = 10 * 24 * 3600

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints
-from tests.support.checkpoint_folders import KINDS, hide_git, texts
+from tests.support.checkpoint_folders import KINDS, hide_git, read_tree
 
 pytestmark = pytest.mark.process
 
@@ -22,7 +22,7 @@ STEPS = st.lists(
 )
 
 
-def do_steps(root: Path, steps: Iterable[tuple[str, str, str, bytes]]) -> None:
+def change_files(root: Path, steps: Iterable[tuple[str, str, str, bytes]]) -> None:
     """Change files at random. A step that is not possible is left out."""
     for step, name, other, content in steps:
         path, target = root / name, root / other
@@ -55,16 +55,16 @@ def test_any_changes_are_undone(kind_name: str, first: Any, second: Any, tmp_pat
     with pytest.MonkeyPatch.context() as patch:
         if kind_name == "copies":
             hide_git(patch)
-        do_steps(root, first)
-        before = texts(root)
+        change_files(root, first)
+        before = read_tree(root)
 
         async def run() -> None:
             checkpoints = Checkpoints(root, folder / "state", lambda event: None)
             created = await checkpoints.capture()
-            do_steps(root, second)
+            change_files(root, second)
             await checkpoints.seal(created.checkpoint_id)
             done = await checkpoints.restore(created.checkpoint_id)
             assert done.skipped == {}
 
         asyncio.run(run())
-    assert texts(root) == before
+    assert read_tree(root) == before

@@ -52,19 +52,19 @@ def test_later_turns_with_the_same_files_are_named():
         ((*LOG, (None, EditReverted("c3", (), 2))), 2, "turn 2 was undone already"),
     ],
 )
-def test_there_is_nothing_to_undo(contents: Any, turn: int | None, reason: str):
+def test_an_undo_without_a_checkpoint_is_refused(contents: Any, turn: int | None, reason: str):
     with pytest.raises(UsageError, match=reason):
         plan_undo(log(*contents), turn)
 
 
-def test_a_turn_of_which_files_were_kept_can_be_undone_again():
+def test_a_turn_that_was_undone_in_part_can_be_undone_again():
     kept = (None, EditReverted("c3", (), 2, "b1", ("c",)))
     assert plan_undo(log(*LOG, kept)) == UndoPlan(1, ("c1", "c2"))
     assert plan_undo(log(*LOG, kept), takes_rest=True) == UndoPlan(2, ("c3",))
     assert plan_undo(log(*LOG, kept), 2) == UndoPlan(2, ("c3",))
 
 
-def test_the_last_undo_is_taken_back_and_can_be_made_again():
+def test_the_last_undo_can_be_undone_and_repeated():
     backup = (None, CheckpointCreated("b1", "git", ("c",)))
     undone = (None, EditReverted("c3", ("c",), 2, "b1"))
     redone = (None, EditReverted("b1", ("c",), 2, "b2", (), is_redo=True))
@@ -75,5 +75,5 @@ def test_the_last_undo_is_taken_back_and_can_be_made_again():
         plan_redo(again)
 
 
-def test_an_undo_that_was_cut_off_can_be_taken_back():
+def test_an_interrupted_undo_can_be_undone():
     assert plan_redo(log(*LOG)) == UndoPlan(CUT_OFF, ("c4",))

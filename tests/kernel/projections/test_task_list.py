@@ -34,7 +34,7 @@ def test_a_task_begins_and_ends():
     assert list(project_tasks(events)) == [completed]
 
 
-def test_each_end_has_a_state():
+def test_the_end_of_a_task_decides_its_state():
     tasks = project_tasks(
         log(
             *(TaskStarted(name, "shell") for name in "abc"),
@@ -48,7 +48,7 @@ def test_each_end_has_a_state():
     assert [row.task_id for row in tasks.with_state("running")] == ["c"]
 
 
-def test_a_task_without_an_end_is_lost_with_its_process():
+def test_a_task_without_an_end_is_lost_when_its_process_ends():
     assert [row.state for row in project_tasks(log(START), is_live=False)] == ["lost"]
     resumed = log(START, SessionResumed(1))
     assert [row.state for row in project_tasks(resumed)] == ["lost"]

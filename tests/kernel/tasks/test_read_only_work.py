@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return root
 
 
-def files_of(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+def read_files(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     found = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) for path in found}
 
@@ -105,14 +105,14 @@ def test_no_secret_can_be_read(name: str, root: Path, choice: SandboxChoice) -> 
         "git init -q .",
     ],
 )
-def test_nothing_outside_changes(attempt: str, root: Path, choice: SandboxChoice) -> None:
-    before = files_of(root.parent)
+def test_a_command_that_reads_cannot_change_a_file(attempt: str, root: Path, choice: SandboxChoice) -> None:
+    before = read_files(root.parent)
     run(attempt, root, choice)
-    assert files_of(root.parent) == before
+    assert read_files(root.parent) == before
     assert not (root / ".git").exists()
 
 
-def test_other_processes_sockets_and_keys_are_not_there(
+def test_other_processes_sockets_and_keys_are_hidden(
     root: Path, choice: SandboxChoice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
@@ -136,21 +136,21 @@ for family, address in ((socket.AF_UNIX, {addresses[0]!r}), (socket.AF_INET, {ad
     assert [word for word in ("s3cret", "signalled", "connected") if word in output] == []
 
 
-def test_temporary_files_can_be_written_where_they_vanish(root: Path, choice: SandboxChoice) -> None:
+def test_temporary_files_can_be_written_and_disappear(root: Path, choice: SandboxChoice) -> None:
     name = f"lsp-harness-test-{os.getpid()}"
     output = run(f'echo kept > "$TMPDIR/{name}" && cat "$TMPDIR/{name}"', root, choice)
     assert output == ("" if isinstance(choice.sandbox, Landlock) else "kept")
     assert not Path("/tmp", name).exists()
 
 
-async def test_a_task_runs_such_a_command_like_any_other(root: Path, tmp_path: Path) -> None:
+async def test_a_read_only_command_runs_as_a_task(root: Path, tmp_path: Path) -> None:
     output = TaskOutput("01J", tmp_path / "log", lambda text: None)
     work = confine_reading(ShellWork("cat app.py; exit 3", root), [root])
     assert await run_program(work, output) == 3
     output.close()
 
 
-def test_nothing_runs_without_a_sandbox_or_outside_of_the_workspace(root: Path, choice: SandboxChoice) -> None:
+def test_a_command_needs_a_sandbox_and_a_folder_in_the_workspace(root: Path, choice: SandboxChoice) -> None:
     with pytest.raises(UsageError, match="no sandbox works here"):
         confine_reading(ShellWork("true", root), [root], SandboxChoice(NoSandbox(), {"landlock": "too old"}))
     with pytest.raises(UsageError, match="outside of the workspace"):

@@ -64,10 +64,10 @@ async def recorder(tmp_path: Path) -> AsyncIterator[Recorder]:
     await recorder.runner.aclose()
     started = [event.task_id for event in recorder.events if isinstance(event, TaskStarted)]
     assert sorted(event.task_id for event in recorder.end_events) == sorted(started)
-    assert [row for task_id in started for row in survivors(task_id)] == []
+    assert [row for task_id in started for row in find_surviving_processes(task_id)] == []
 
 
-def survivors(task_id: str) -> list[int]:
+def find_surviving_processes(task_id: str) -> list[int]:
     return [row.pid for row in list_processes() if task_id in environment_value(row.pid, MARK_VARIABLE).split(":")]
 
 
@@ -110,7 +110,7 @@ async def test_a_background_task_returns_at_once(recorder: Recorder, request_for
 
 
 @pytest.mark.parametrize("inline_ms", [-5, 0, 20])
-async def test_an_automatic_task_goes_on_in_the_background(recorder: Recorder, request_for: Requests, inline_ms: int):
+async def test_an_automatic_task_continues_in_the_background(recorder: Recorder, request_for: Requests, inline_ms: int):
     result = await recorder.runner.run(request_for(SLEEP, execution="auto", inline_ms=inline_ms))
 
     assert result.status == "started"
@@ -145,7 +145,7 @@ async def test_a_wait_does_not_end_the_task(recorder: Recorder, request_for: Req
     assert recorder.end_events == []
 
 
-async def test_a_task_that_somebody_waits_for_is_not_in_the_background(
+async def test_a_task_with_a_waiting_caller_is_not_in_the_background(
     recorder: Recorder, request_for: Requests, tmp_path: Path
 ):
     os.mkfifo(tmp_path / "go")
@@ -163,12 +163,12 @@ async def test_cancel_ends_the_whole_tree(recorder: Recorder, request_for: Reque
     script = "(setsid sleep 1000 &); sh -c 'trap \"\" TERM; echo ready; while :; do sleep 1000; done'"
     task_id = (await recorder.runner.run(request_for(script, execution="background"))).task_id
     await recorder.wait_for_text("ready")
-    assert len(survivors(task_id)) >= 2
+    assert len(find_surviving_processes(task_id)) >= 2
 
     first, second = await asyncio.gather(recorder.runner.cancel(task_id), recorder.runner.cancel(task_id))
     assert first == second == await recorder.runner.cancel(task_id)
     assert (first.status, first.output) == ("cancelled", "ready\n")
-    assert survivors(task_id) == []
+    assert find_surviving_processes(task_id) == []
     assert recorder.end_events == [TaskCancelled(task_id)]
 
 
@@ -176,7 +176,7 @@ async def test_processes_that_a_command_leaves_are_ended(recorder: Recorder, req
     result = await recorder.runner.run(request_for("setsid sleep 1000 & nohup sleep 1000 >/dev/null & echo done"))
 
     assert (result.status, result.output) == ("completed", "done\n")
-    assert survivors(result.task_id) == []
+    assert find_surviving_processes(result.task_id) == []
 
 
 async def test_a_cancelled_caller_cancels_the_task(recorder: Recorder, request_for: Requests):
@@ -190,7 +190,7 @@ async def test_a_cancelled_caller_cancels_the_task(recorder: Recorder, request_f
     assert isinstance(end, TaskCancelled)
 
 
-async def test_a_command_that_takes_too_long(recorder: Recorder, tmp_path: Path):
+async def test_a_command_that_takes_too_long_is_ended(recorder: Recorder, tmp_path: Path):
     work = ShellWork(SLEEP, tmp_path, timeout_s=0.05)
     result = await recorder.runner.run(TaskRequest("shell", "", work))
 
@@ -207,7 +207,7 @@ async def test_a_command_that_takes_too_long(recorder: Recorder, tmp_path: Path)
         ("a\0b", "cannot be started: embedded null byte"),
     ],
 )
-async def test_a_command_that_cannot_start(recorder: Recorder, tmp_path: Path, command: Any, reason: str):
+async def test_a_command_that_cannot_start_fails(recorder: Recorder, tmp_path: Path, command: Any, reason: str):
     result = await recorder.runner.run(TaskRequest("shell", "", ShellWork(command, tmp_path)))
 
     assert result.status == "failed"
@@ -215,7 +215,7 @@ async def test_a_command_that_cannot_start(recorder: Recorder, tmp_path: Path, c
     assert recorder.end_events == [TaskFailed(result.task_id, result.summary)]
 
 
-async def test_a_folder_that_is_missing(recorder: Recorder, tmp_path: Path):
+async def test_a_missing_working_folder_fails_the_task(recorder: Recorder, tmp_path: Path):
     result = await recorder.runner.run(TaskRequest("shell", "", ShellWork("true", tmp_path / "none")))
 
     assert "run the command in a folder that exists" in result.summary
@@ -250,7 +250,9 @@ async def test_a_function_is_a_task(recorder: Recorder, request_for: Requests):
         (TimeoutError(), "TimeoutError: "),
     ],
 )
-async def test_a_function_that_fails(recorder: Recorder, request_for: Requests, error: BaseException, reason: str):
+async def test_a_function_that_raises_fails_its_task(
+    recorder: Recorder, request_for: Requests, error: BaseException, reason: str
+):
     async def answer(output: TaskOutput) -> str:
         raise error
 
@@ -259,14 +261,14 @@ async def test_a_function_that_fails(recorder: Recorder, request_for: Requests, 
     assert recorder.end_events == [TaskFailed(result.task_id, reason)]
 
 
-async def test_a_function_that_cancels_itself(recorder: Recorder, request_for: Requests):
+async def test_a_function_that_cancels_itself_cancels_its_task(recorder: Recorder, request_for: Requests):
     async def answer(output: TaskOutput) -> str:
         raise asyncio.CancelledError
 
     assert (await recorder.runner.run(request_for(answer))).status == "cancelled"
 
 
-async def test_a_function_that_does_not_want_to_end(
+async def test_a_function_that_ignores_cancellation_is_left_behind(
     recorder: Recorder, request_for: Requests, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(task_runner, "STOP_S", 0.0)
@@ -290,7 +292,9 @@ async def test_a_function_that_does_not_want_to_end(
     assert recorder.end_events == [TaskCancelled(task_id)]
 
 
-async def test_the_tasks_of_a_subagent_end_before_its_task(recorder: Recorder, request_for: Requests, tmp_path: Path):
+async def test_the_tasks_of_a_subagent_end_before_the_subagent(
+    recorder: Recorder, request_for: Requests, tmp_path: Path
+):
     child = Recorder(tmp_path / "child")
 
     async def subagent(output: TaskOutput) -> str:
@@ -300,11 +304,11 @@ async def test_the_tasks_of_a_subagent_end_before_its_task(recorder: Recorder, r
     task_id = (await recorder.runner.run(request_for(subagent, execution="background"))).task_id
     await child.wait_for_text("ready")
     [started] = child.events
-    assert survivors(started.task_id)
+    assert find_surviving_processes(started.task_id)
 
     await recorder.runner.cancel(task_id)
     assert child.end_events == [TaskCancelled(started.task_id)]
-    assert survivors(started.task_id) == []
+    assert find_surviving_processes(started.task_id) == []
     with pytest.raises(UsageError, match="closed"):
         await child.runner.run(request_for("true"))
 
@@ -317,7 +321,7 @@ async def test_closing_ends_all_tasks(recorder: Recorder, request_for: Requests)
     await recorder.runner.aclose()
     assert sorted(end.task_id for end in recorder.end_events) == ids
     assert all(isinstance(end, TaskCancelled) for end in recorder.end_events)
-    assert [survivors(task_id) for task_id in ids] == [[], [], []]
+    assert [find_surviving_processes(task_id) for task_id in ids] == [[], [], []]
 
 
 async def test_only_some_tasks_run_at_once(recorder: Recorder, request_for: Requests, monkeypatch: pytest.MonkeyPatch):
@@ -348,7 +352,7 @@ async def test_output_is_read_in_parts(recorder: Recorder, request_for: Requests
 @pytest.mark.parametrize(
     "task_id", ["", "../../etc/passwd", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "x" * 26, "01arz3ndektsv4rrffq69g5fav"]
 )
-async def test_tasks_that_are_not_there(recorder: Recorder, task_id: str):
+async def test_an_unknown_task_is_refused(recorder: Recorder, task_id: str):
     for call in (recorder.runner.read, recorder.runner.result):
         with pytest.raises(UsageError):
             call(task_id)
@@ -357,7 +361,7 @@ async def test_tasks_that_are_not_there(recorder: Recorder, task_id: str):
             await call(task_id)
 
 
-async def test_a_part_that_is_not_valid(recorder: Recorder, request_for: Requests):
+async def test_an_invalid_part_of_an_output_is_refused(recorder: Recorder, request_for: Requests):
     task_id = (await recorder.runner.run(request_for("echo out"))).task_id
 
     for since, limit in ((-1, 10), (0, 0), (0, -1)):
@@ -405,7 +409,7 @@ async def test_secrets_are_not_written(recorder: Recorder, request_for: Requests
     assert TOKEN[:half] not in "".join(recorder.live)
 
 
-async def test_a_log_that_cannot_be_written(request_for: Requests, tmp_path: Path):
+async def test_a_log_that_cannot_be_written_does_not_fail_the_task(request_for: Requests, tmp_path: Path):
     def refuse(event: Any) -> None:
         if isinstance(event, refused):
             raise FileError("the disk is full")
@@ -437,7 +441,7 @@ async def test_an_output_without_an_end_does_not_fill_the_disk(tmp_path: Path):
     assert "".join(live) == text
 
 
-async def test_the_list_of_tasks(recorder: Recorder, request_for: Requests):
+async def test_tasks_are_listed(recorder: Recorder, request_for: Requests):
     first = (await recorder.runner.run(request_for("true"))).task_id
     second = (await recorder.runner.run(request_for(SLEEP, execution="background"))).task_id
 
@@ -458,4 +462,4 @@ def test_a_loop_that_ends_leaves_no_process(tmp_path: Path):
     asyncio.run(run())
     [started, end] = recorders[0].events
     assert end == TaskCancelled(started.task_id, "process_exited", is_background=True)
-    assert survivors(started.task_id) == []
+    assert find_surviving_processes(started.task_id) == []

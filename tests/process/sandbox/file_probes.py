@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.process.sandbox.probe_tools import IS_X86, World, call, libc, number, system_call
+    from tests.process.sandbox.probe_tools import IS_X86, World, as_long, call, libc, system_call
 else:
     tools = importlib.import_module((__package__ + "." if __package__ else "") + "probe_tools")
     IS_X86, World, call, libc = tools.IS_X86, tools.World, tools.call, tools.libc
-    number, system_call = tools.number, tools.system_call
+    as_long, system_call = tools.as_long, tools.system_call
 
 AT_FDCWD, AT_EMPTY_PATH, AT_SYMLINK_FOLLOW = -100, 0x1000, 0x400
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_GROUPS = 0x10000000, 0x20000, 0x20000000, 0x02000000
@@ -36,7 +36,7 @@ def open_path(path: object) -> int:
 
 
 @contextmanager
-def swapping(first: Callable[[], object], second: Callable[[], object]) -> Iterator[None]:
+def call_in_turn(first: Callable[[], object], second: Callable[[], object]) -> Iterator[None]:
     """Call two functions in turn, again and again, in another thread."""
     ended = threading.Event()
 
@@ -56,7 +56,7 @@ def swapping(first: Callable[[], object], second: Callable[[], object]) -> Itera
 
 
 def become_own_root(flags: int) -> None:
-    """Be root in a new namespace of users, with other new namespaces."""
+    """Become root in a new namespace of users, with other new namespaces."""
     uid, gid = os.getuid(), os.getgid()
     call(libc.unshare, NEW_USER | flags)
     Path("/proc/self/setgroups").write_text("deny")
@@ -139,7 +139,7 @@ def files_upper_folder_renamed(world: World) -> None:
 
 def files_allocated(world: World) -> None:
     opened = os.open(world.file, os.O_RDONLY)
-    call(libc.fallocate, opened, 3, number(0), number(4))
+    call(libc.fallocate, opened, 3, as_long(0), as_long(4))
 
 
 def files_copied_over(world: World) -> None:
@@ -209,7 +209,7 @@ def files_by_swapped_folder(world: World) -> None:
         os.symlink(str(target), f"{link}-new")
         os.replace(f"{link}-new", link)
 
-    with swapping(lambda: turn(own), lambda: turn(world.folder)):
+    with call_in_turn(lambda: turn(own), lambda: turn(world.folder)):
         for _ in range(FILE_ROUNDS):
             with suppress(OSError):
                 os.close(os.open(link / "file", os.O_WRONLY | os.O_TRUNC))
@@ -350,7 +350,7 @@ def modes_with_swapped_path(world: World) -> None:
     own.write_text("")
     paths = [os.fsencode(str(path)).ljust(200, b"\0") for path in (own, world.file)]
     buffer = ctypes.create_string_buffer(paths[0], 200)
-    with swapping(lambda: ctypes.memmove(buffer, paths[0], 200), lambda: ctypes.memmove(buffer, paths[1], 200)):
+    with call_in_turn(lambda: ctypes.memmove(buffer, paths[0], 200), lambda: ctypes.memmove(buffer, paths[1], 200)):
         for _ in range(FILE_ROUNDS):
             libc.chmod(buffer, 0o666)
 
@@ -359,7 +359,7 @@ def modes_with_swapped_folder(world: World) -> None:
     """Go to another folder while the mode of a file with a relative path is changed."""
     own = make_folder(world, "own")
     (own / "file").write_text("")
-    with swapping(lambda: os.chdir(own), lambda: os.chdir(world.folder)):
+    with call_in_turn(lambda: os.chdir(own), lambda: os.chdir(world.folder)):
         for _ in range(FILE_ROUNDS):
             libc.chmod(b"file", 0o666)
 
@@ -368,9 +368,9 @@ def modes_with_swapped_descriptor(world: World) -> None:
     own = Path(world.scratch, "own")
     own.write_text("")
     used, mine, theirs = open_path(own), open_path(own), open_path(world.file)
-    with swapping(lambda: os.dup2(mine, used), lambda: os.dup2(theirs, used)):
+    with call_in_turn(lambda: os.dup2(mine, used), lambda: os.dup2(theirs, used)):
         for _ in range(FILE_ROUNDS):
-            libc.syscall(number(452), used, b"", 0o666, AT_EMPTY_PATH)
+            libc.syscall(as_long(452), used, b"", 0o666, AT_EMPTY_PATH)
 
 
 def modes_in_other_root(world: World) -> None:
@@ -392,7 +392,7 @@ def modes_by_moved_file(world: World) -> None:
         os.replace(f"{own}-new", own)
         own.unlink()
 
-    with swapping(take, link):
+    with call_in_turn(take, link):
         for _ in range(FILE_ROUNDS):
             libc.chmod(os.fsencode(str(own)), 0o666)
 

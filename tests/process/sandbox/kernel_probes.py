@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.process.sandbox.probe_tools import IS_X86, World, call, connect, libc, number, system_call
+    from tests.process.sandbox.probe_tools import IS_X86, World, as_long, call, connect, libc, system_call
 else:
     tools = importlib.import_module((__package__ + "." if __package__ else "") + "probe_tools")
     IS_X86, World, call, libc = tools.IS_X86, tools.World, tools.call, tools.libc
-    connect, number, system_call = tools.connect, tools.number, tools.system_call
+    connect, as_long, system_call = tools.connect, tools.as_long, tools.system_call
 
 AT_FDCWD, AT_EMPTY_PATH, AT_SYMLINK_FOLLOW = -100, 0x1000, 0x400
 NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_GROUPS = 0x10000000, 0x20000, 0x20000000, 0x02000000
@@ -38,7 +38,7 @@ def open_path(path: object) -> int:
 
 
 @contextmanager
-def swapping(first: Callable[[], object], second: Callable[[], object]) -> Iterator[None]:
+def call_in_turn(first: Callable[[], object], second: Callable[[], object]) -> Iterator[None]:
     """Call two functions in turn, again and again, in another thread."""
     ended = threading.Event()
 
@@ -58,7 +58,7 @@ def swapping(first: Callable[[], object], second: Callable[[], object]) -> Itera
 
 
 def become_own_root(flags: int) -> None:
-    """Be root in a new namespace of users, with other new namespaces."""
+    """Become root in a new namespace of users, with other new namespaces."""
     uid, gid = os.getuid(), os.getgid()
     call(libc.unshare, NEW_USER | flags)
     Path("/proc/self/setgroups").write_text("deny")
@@ -85,13 +85,13 @@ def processes_advice(world: World) -> None:
 def processes_pages_moved(world: World) -> str:
     pages = (ctypes.c_void_p * 1)(world.address & ~4095)
     status = (ctypes.c_int * 1)(-1)
-    system_call(279, 239, world.victim, number(1), pages, None, status, 0)
+    system_call(279, 239, world.victim, as_long(1), pages, None, status, 0)
     return str(world.secret)
 
 
 def processes_pages_migrated(world: World) -> str:
     mask = struct.pack("=Q", 1)
-    system_call(256, 238, world.victim, number(64), mask, mask)
+    system_call(256, 238, world.victim, as_long(64), mask, mask)
     return str(world.secret)
 
 
@@ -121,8 +121,8 @@ def processes_schedule_of_parameters(world: World) -> None:
 
 def processes_core_cookie(world: World) -> str:
     """Share the mark of processes that may run on one core."""
-    call(libc.prctl, 62, number(1), number(0), number(0), None)
-    call(libc.prctl, 62, number(2), number(world.victim), number(0), None)
+    call(libc.prctl, 62, as_long(1), as_long(0), as_long(0), None)
+    call(libc.prctl, 62, as_long(2), as_long(world.victim), as_long(0), None)
     return str(world.secret)
 
 
@@ -230,7 +230,7 @@ def processes_group_of_resources(world: World) -> str:
     for folder in Path("/sys/fs/cgroup").rglob("cgroup.procs"):
         group = os.open(folder.parent, os.O_PATH)
         arguments = struct.pack("=11Q", 0x200000000, 0, 0, 0, int(signal.SIGCHLD), 0, 0, 0, 0, 0, group)
-        result = libc.syscall(number(435), arguments, number(88))
+        result = libc.syscall(as_long(435), arguments, as_long(88))
         if result == 0:
             os._exit(0)
         if result > 0:
@@ -355,7 +355,7 @@ def machine_old_table(world: World) -> str:
 def machine_second_table(world: World) -> str:
     if not IS_X86:
         return ""
-    call(libc.syscall, number(0x40000000 | 39))
+    call(libc.syscall, as_long(0x40000000 | 39))
     return str(world.secret)
 
 
@@ -372,7 +372,7 @@ def machine_restart(world: World) -> str:
 
 
 def machine_modules(world: World) -> str:
-    code = libc.syscall(number(313 if IS_X86 else 273), -1, b"", 0)
+    code = libc.syscall(as_long(313 if IS_X86 else 273), -1, b"", 0)
     return str(world.secret) if code >= 0 or ctypes.get_errno() == 9 else ""
 
 
@@ -551,11 +551,11 @@ def devices_own_terminal_input(world: World) -> str:
 
 def devices_of_virtual_machines(world: World) -> str:
     names = ("kvm", "fuse", "vhost-vsock", "loop-control", "uinput", "net/tun", "userfaultfd", "rtc0", "vsock", "ptmx")
-    found = [name for name in names[:-1] if os.path.exists(f"/dev/{name}") and _opens(f"/dev/{name}")]
+    found = [name for name in names[:-1] if os.path.exists(f"/dev/{name}") and _can_open(f"/dev/{name}")]
     return world.secret + str(found) if found else ""
 
 
-def _opens(path: str) -> bool:
+def _can_open(path: str) -> bool:
     with suppress(OSError):
         os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
         return True

@@ -30,7 +30,7 @@ def system_call(x86: int, arm: int, *arguments: object) -> int:
     return call(libc.syscall, ctypes.c_long(x86 if IS_X86 else arm), *wide)
 
 
-def number(value: int) -> ctypes.c_long:
+def as_long(value: int) -> ctypes.c_long:
     return ctypes.c_long(value)
 
 

@@ -157,7 +157,7 @@ class ProbeWorld:
 
 
 class Victim:
-    """A process outside, and everything that others may change of it."""
+    """A process outside of the sandbox, with all its properties that others may change."""
 
     def __init__(self, token: Path) -> None:
         self._token = token.open()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tests.process.sandbox import file_probes, kernel_probes
-    from tests.process.sandbox.probe_tools import Probe, World, call, connect, libc, number, system_call
+    from tests.process.sandbox.probe_tools import Probe, World, as_long, call, connect, libc, system_call
 else:
     # in the sandbox they lie beside this file, and there is no package
     package = __package__ + "." if __package__ else ""
@@ -31,7 +31,7 @@ else:
     )
     connect = tools.connect
     Probe, World, call, libc = tools.Probe, tools.World, tools.call, tools.libc
-    number, system_call = tools.number, tools.system_call
+    as_long, system_call = tools.as_long, tools.system_call
 
 PROBE_S = 20
 """A probe that hangs is ended. No probe waits for anything outside."""
@@ -429,7 +429,7 @@ def objects_semaphore(world: World) -> None:
 
 def objects_message(world: World) -> str:
     buffer = ctypes.create_string_buffer(116)
-    call(libc.msgrcv, world.messages, buffer, ctypes.c_size_t(100), number(0), 0o4000)
+    call(libc.msgrcv, world.messages, buffer, ctypes.c_size_t(100), as_long(0), 0o4000)
     return buffer.raw[8:].decode(errors="replace")
 
 

@@ -19,7 +19,7 @@ DISK = "1 0 8:1 / / rw - ext4 /dev/sda rw\n"
         ("{tmp}/other", "copy", "home/.ssh", []),
     ],
 )
-def test_a_file_is_found_at_each_place_of_its_file_system(
+def test_a_file_is_found_at_each_mount_point_of_its_file_system(
     root: str, place: str, path: str, found: list[str], tmp_path: Path
 ) -> None:
     expected = [tmp_path / name.format(tmp=tmp_path) for name in found]

@@ -43,7 +43,7 @@ def run(command: Sequence[str]) -> str:
     return result.stdout.strip()
 
 
-def disk_texts(folder: Path) -> dict[str, str]:
+def read_disk_texts(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -120,7 +120,7 @@ seen["private"] = [os.path.exists(name) for name in ("token", "notes/token")]
 seen["mode"] = oct(os.stat("mode").st_mode & 0o777)
 print(json.dumps(seen))
 """
-    before = disk_texts(desk.home)
+    before = read_disk_texts(desk.home)
     absent = (desk.home / "token", desk.home / "notes" / "token")
     seen = json.loads(run_beside_mount(desk, desk.home / name, code, desk.home, name, absent=absent))
     assert seen == {
@@ -131,7 +131,7 @@ print(json.dumps(seen))
         "private": [False, False],
         "mode": "0o750",
     }
-    assert disk_texts(desk.home) == before
+    assert read_disk_texts(desk.home) == before
 
 
 def test_socket_beside_another_file_system_refuses_connections(desk: Desk) -> None:
@@ -169,7 +169,7 @@ except OSError:
 
 def test_writes_in_overlays_vanish(desk: Desk) -> None:
     (desk.project / "old.txt").write_text("old")
-    before = disk_texts(desk.home)
+    before = read_disk_texts(desk.home)
     code = """
 import os, sys
 open("new.txt", "w").write("new")
@@ -180,7 +180,7 @@ open(sys.argv[1] + "/in-home", "w").write("new")
 print(sorted(os.listdir(".")), open("mod.py").read())
 """
     assert desk.run(code, desk.home) == "['folder', 'mod.py', 'new.txt'] changed"
-    assert disk_texts(desk.home) == before
+    assert read_disk_texts(desk.home) == before
     assert not (desk.project / "folder").exists()
     assert list(desk.layer.iterdir()) == []
 
@@ -202,10 +202,10 @@ except OSError as error:
 def test_writes_in_writable_folders_stay(desk: Desk) -> None:
     code = "import sys; open(sys.argv[1] + '/b.txt', 'w').write('stays')"
     desk.run(code, desk.outside, writable=(desk.outside,))
-    assert disk_texts(desk.outside) == {"b.txt": "stays"}
+    assert read_disk_texts(desk.outside) == {"b.txt": "stays"}
 
 
-def test_a_text_is_seen_at_its_real_path(desk: Desk) -> None:
+def test_a_replaced_text_is_seen_at_its_real_path(desk: Desk) -> None:
     text = desk.outside / "text"
     text.write_text("VALUE = 'proposed'\n")
     code = "import sys; sys.path.insert(0, sys.argv[1]); import mod; print(mod.VALUE, mod.__file__)"
@@ -223,7 +223,7 @@ def test_a_text_makes_a_new_file_in_a_new_folder(desk: Desk) -> None:
     assert not (desk.project / "new").exists()
 
 
-def test_bytecode_of_a_replaced_file_is_gone(desk: Desk) -> None:
+def test_bytecode_of_a_replaced_file_is_hidden(desk: Desk) -> None:
     text, cache = desk.outside / "text", desk.project / "__pycache__"
     text.write_text("VALUE = 'proposed'\n")
     cache.mkdir()
@@ -311,7 +311,7 @@ def test_folders_in_memory_have_a_limit(folder: str, desk: Desk) -> None:
     assert int(desk.run(code, folder)) <= namespace_launcher.SMALL_BYTES
 
 
-def test_a_program_in_a_view_makes_views_of_its_own(desk: Desk) -> None:
+def test_a_program_in_a_view_can_make_another_view(desk: Desk) -> None:
     (desk.home / "token").write_text("private")
     outer = desk.policy(layer=None, makes_views=True)
     request = json.dumps(describe_view(desk.policy(absent=(desk.home / "token",))))
@@ -325,7 +325,7 @@ open("left", "w").write("left")
     output = run(PrivateView().wrap([*QUICK_PYTHON, "-c", twice, *inner, code], outer))
     # no run sees the files of the one before it
     assert output.splitlines() == ["['project'] False"] * 2
-    assert disk_texts(desk.home) == {"token": "private", "project/mod.py": "VALUE = 'disk'\n"}
+    assert read_disk_texts(desk.home) == {"token": "private", "project/mod.py": "VALUE = 'disk'\n"}
 
 
 def test_a_program_that_makes_views_can_only_read_itself(desk: Desk) -> None:

@@ -37,7 +37,7 @@ CONNECTED_WITHIN = {"network_datagram"}
 def find_common_python() -> str:
     """Return an interpreter that other users can start, or an empty text."""
     for program in (sys.executable, "/usr/bin/python3"):
-        command = [*as_nobody(), program, "-c", NEEDED_PYTHON]
+        command = [*make_command_as_nobody(), program, "-c", NEEDED_PYTHON]
         try:
             if subprocess.run(command, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=False).returncode == 0:
                 return program
@@ -46,7 +46,7 @@ def find_common_python() -> str:
     return ""
 
 
-def as_nobody() -> list[str]:
+def make_command_as_nobody() -> list[str]:
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 
 
@@ -77,7 +77,7 @@ def _try_probes(sandbox: str, user: str, base: str, outside: str) -> dict[str, A
             os.chown(folder, NOBODY, NOBODY)
         packages = {Path(str(module.__file__)).parents[1] for module in (platformdirs, ulid)}
         env["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, *packages)))
-        command = [*as_nobody(), python]
+        command = [*make_command_as_nobody(), python]
     command += ["-B", "-m", "tests.process.sandbox.probe_world", sandbox, base, outside]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -110,7 +110,7 @@ def test_no_probe_has_an_effect_outside_or_learns_a_secret(results: dict[str, An
 
 
 @pytest.mark.parametrize("sandbox", NAMES)
-def test_no_probe_changes_what_all_share(results: dict[str, Any]) -> None:
+def test_no_probe_changes_shared_objects(results: dict[str, Any]) -> None:
     shared = ("objects", "victim of all", "memory of all")
     assert {name: states for name, states in results["changed"].items() if name in shared} == {}
 
@@ -122,7 +122,7 @@ def test_sockets_outside_do_not_answer(results: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("sandbox", NAMES)
-def test_each_probe_was_tried(results: dict[str, Any]) -> None:
+def test_each_probe_was_run(results: dict[str, Any]) -> None:
     # a probe that fails by a mistake of its own says nothing about the sandbox; a limit is refused by a ValueError
     failed = {name: said for name, said in results["answers"].items() if said.startswith(("failed", "ended"))}
     assert set(failed) <= {"limits_raised"}

@@ -95,7 +95,7 @@ async def test_the_folder_is_read_and_scratch_folders_are_written(sandbox: Sandb
     assert (project.scratch / "out").read_text() == "on disk"
 
 
-async def test_a_candidate_stands_in_the_place_of_a_file(project: Project) -> None:
+async def test_a_candidate_replaces_a_file_in_the_sandbox(project: Project) -> None:
     sandbox = Bubblewrap()
     if problem := sandbox.find_problem():
         pytest.skip(f"bubblewrap does not work here: {problem}")
@@ -107,7 +107,7 @@ async def test_a_candidate_stands_in_the_place_of_a_file(project: Project) -> No
 
 
 @pytest.mark.parametrize("sandbox_class", [Landlock, NoSandbox])
-def test_a_sandbox_that_cannot_replace_files_says_so(sandbox_class: type[Sandbox], project: Project) -> None:
+def test_a_sandbox_that_cannot_replace_files_raises_an_error(sandbox_class: type[Sandbox], project: Project) -> None:
     with pytest.raises(ValueError, match="copy the folder"):
         sandbox_class().wrap(["true"], project.policy(replaced={project.file: project.secret}))
 
@@ -196,7 +196,7 @@ async def test_too_many_processes_end_the_run(sandbox: Sandbox, project: Project
 async def test_no_daemon_is_left(sandbox: Sandbox, project: Project) -> None:
     result = await project.run(DAEMON, sandbox)
     assert result.left == ()
-    assert not [row for row in list_processes() if str(project.scratch) in _environment(row.pid)]
+    assert not [row for row in list_processes() if str(project.scratch) in _read_environment(row.pid)]
 
 
 DAEMON_CODE = "import os, sys, time; os.write(int(sys.argv[1]), b'ready'); os.close(int(sys.argv[2])); time.sleep(300)"
@@ -238,7 +238,7 @@ LIMIT_S = 60.0
 @pytest.mark.parametrize(
     "ending", [WAITS, LEAVES, KILLS], ids=["killed with us", "left at the end", "killed the guard"]
 )
-def test_nothing_is_left_when_this_process_is_killed(ending: str, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_no_process_is_left_when_this_process_is_killed(ending: str, sandbox: Sandbox, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -259,7 +259,7 @@ def _read_pipe(descriptor: int) -> bytes:
     return os.read(descriptor, 100)
 
 
-def _environment(pid: int) -> str:
+def _read_environment(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
     except OSError:

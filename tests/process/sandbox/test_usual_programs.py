@@ -90,6 +90,6 @@ async def test_a_python_in_a_hidden_home_starts_the_sandbox(sandbox: Sandbox, tm
     assert result.output == b"started\n"
 
 
-def test_the_signal_that_ends_a_program_ends_its_sandbox_too(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_signal_of_the_program_ends_the_sandbox(sandbox: Sandbox, tmp_path: Path) -> None:
     command = sandbox.wrap(["/bin/sh", "-c", "kill -TERM $$"], SandboxPolicy(tmp_path))
     assert subprocess.run(command, check=False).returncode in (-15, 143)

@@ -29,7 +29,7 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_claude_asks_for_everything() -> None:
+def test_claude_is_started_with_questions_about_every_tool() -> None:
     launch = Claude().build_launch(make_spec("claude"), "stream-json")
     assert launch.argv[launch.argv.index("--permission-mode") + 1] == "manual"
     assert "--permission-prompt-tool=stdio" in launch.argv
@@ -54,13 +54,13 @@ def test_keys_get_the_names_that_the_agents_read(adapter: CliAdapter, given: str
     assert KEY not in repr(launch)
 
 
-def test_a_name_of_the_description_comes_before_an_inherited_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_of_the_description_wins_over_an_inherited_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "inherited")
     spec = replace(make_spec("claude"), env={"CLAUDE_API_KEY": KEY})
     assert Claude().build_launch(spec, "pty").env["ANTHROPIC_API_KEY"] == KEY
 
 
-def test_claude_does_not_know_that_it_runs_inside_claude(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claude_does_not_see_the_variables_of_another_claude(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CODE_OAUTH_TOKEN", KEY)
     launch = Claude().build_launch(make_spec("claude"), "pty")
     assert {"CLAUDECODE", "CLAUDE_CODE_*"} <= set(launch.removed_env)
@@ -92,12 +92,12 @@ def test_an_unknown_permission_mode_is_refused() -> None:
 
 
 @pytest.mark.parametrize("model", ["", "big-pickle", "/x", "x/"])
-def test_opencode_demands_a_provider_and_a_model(model: str) -> None:
+def test_opencode_requires_a_provider_and_a_model(model: str) -> None:
     with pytest.raises(InvalidSpec):
         Opencode().build_launch(replace(make_spec("opencode"), model=model), "acp")
 
 
-def test_opencode_asks_whatever_its_own_settings_allow() -> None:
+def test_opencode_asks_although_its_own_settings_allow_tools() -> None:
     given = json.dumps({"permission": {"bash": "allow"}, "small_model": "opencode/big-pickle", "theme": "x"})
     spec = replace(make_spec("opencode"), model="ollama/qwen3", env={"OPENCODE_CONFIG_CONTENT": given})
     config = json.loads(Opencode().build_launch(spec, "acp").env["OPENCODE_CONFIG_CONTENT"])
@@ -106,12 +106,12 @@ def test_opencode_asks_whatever_its_own_settings_allow() -> None:
     assert config["permission"]["bash"] == config["permission"]["edit"] == "ask"
 
 
-async def test_a_missing_program_is_said(tmp_path: Path) -> None:
+async def test_a_missing_program_is_reported_with_its_installation(tmp_path: Path) -> None:
     probe = await Claude(str(tmp_path / "claude")).probe()
     assert (probe.program, probe.hint) == ("", "npm install -g @anthropic-ai/claude-code")
 
 
-async def test_a_version_outside_the_recorded_range_is_said(tmp_path: Path) -> None:
+async def test_a_version_outside_of_the_recorded_range_is_reported(tmp_path: Path) -> None:
     program = tmp_path / "claude"
     program.write_text('#!/bin/sh\ncase "$1" in --version) echo "9.9.9 (x)";; *) echo \'{"loggedIn": true}\';; esac\n')
     program.chmod(0o755)
@@ -120,7 +120,9 @@ async def test_a_version_outside_the_recorded_range_is_said(tmp_path: Path) -> N
     assert "2.1.331" in probe.hint
 
 
-def test_gemini_starts_again_after_its_folder_became_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gemini_is_started_again_after_its_folder_became_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The program ends with 199, and wants to be started again with the same arguments."""
     program = tmp_path / "gemini"
     program.write_text("""#!/bin/sh

@@ -15,7 +15,7 @@ from lsp_harness.runtime.agent_spec import AgentSpec
 from lsp_harness.runtime.agent_state import AgentState
 from tests.runtime.conftest import AnsweringGate
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, require_agent, seed_home, spec_for
+from tests.support.real_agents import ADAPTERS, LIMIT_S, AgentRun, make_spec, require_agent, seed_home
 
 START_LIMIT_S = 60.0
 """opencode shows nothing for half a minute on a machine that is busy with other tests."""
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeModelServer]:
+def fake_model_server() -> Iterator[FakeModelServer]:
     with FakeModelServer() as server:
         yield server
 
@@ -54,7 +54,7 @@ async def pool(run: AgentRun, answering_gate: AnsweringGate) -> AsyncIterator[Ag
     await pool.aclose()
 
 
-async def wait(agent: Agent, *statuses: str) -> AgentState:
+async def wait_for_status(agent: Agent, *statuses: str) -> AgentState:
     """Wait for a status of an agent."""
     try:
         async with asyncio.timeout(START_LIMIT_S):
@@ -63,7 +63,7 @@ async def wait(agent: Agent, *statuses: str) -> AgentState:
         pytest.fail(f"the agent is {agent.state}\n{agent.explain()}\n" + "\n".join(agent.read_lines(60)))
 
 
-def statuses(pool: AgentPool, agent: Agent) -> list[str]:
+def list_statuses(pool: AgentPool, agent: Agent) -> list[str]:
     """Return the statuses of an agent in their order."""
     return [event.data["status"] for event in pool.feed.read(0, agent.id) if event.event == "status"]
 
@@ -72,13 +72,18 @@ def statuses(pool: AgentPool, agent: Agent) -> list[str]:
     ("name", "transport"),
     [*((name, "pty") for name in ("claude", "codex", "opencode")), ("claude", ""), ("codex", "")],
 )
-async def test_an_agent_of_a_pool(
-    name: str, transport: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
+async def test_an_agent_of_a_pool_answers_and_asks_for_permission(
+    name: str,
+    transport: str,
+    pool: AgentPool,
+    answering_gate: AnsweringGate,
+    run: AgentRun,
+    fake_model_server: FakeModelServer,
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
-    agent = await pool.spawn(spec_for(name, run, fake.url, "pty" if transport else ""))
-    await wait(agent, "ready")
+    agent = await pool.spawn(make_spec(name, run, fake_model_server.url, "pty" if transport else ""))
+    await wait_for_status(agent, "ready")
     made = run.workdir / "made.txt"
 
     reply = await agent.send("SAY the exact answer", timeout_s=LIMIT_S)
@@ -91,7 +96,7 @@ async def test_an_agent_of_a_pool(
     assert len(answering_gate.asked) == 1
     assert f"touch {made.name}" in str(answering_gate.asked[0])
     assert not made.exists()
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
 
     answering_gate.allows = True
     reply = await agent.send(f"RUN touch {made.name} && echo done", timeout_s=LIMIT_S)
@@ -99,7 +104,7 @@ async def test_an_agent_of_a_pool(
     assert len(answering_gate.asked) == 2
     assert made.exists()
 
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     assert await agent.stop() == []
     assert run.find_processes(agent.id) == []
     events = [event.event for event in pool.feed.read(0, agent.id)]
@@ -108,14 +113,14 @@ async def test_an_agent_of_a_pool(
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode"])
 async def test_a_message_is_not_appended_to_an_unsent_text(
-    name: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake: FakeModelServer
+    name: str, pool: AgentPool, answering_gate: AnsweringGate, run: AgentRun, fake_model_server: FakeModelServer
 ) -> None:
     pool.registry.add(require_agent(name))
     seed_home(run)
     # trust in the folder
     answering_gate.allows = True
-    agent = await pool.spawn(spec_for(name, run, fake.url, "pty"))
-    await wait(agent, "ready")
+    agent = await pool.spawn(make_spec(name, run, fake_model_server.url, "pty"))
+    await wait_for_status(agent, "ready")
     assert agent.terminal
     changed = asyncio.Event()
     agent.terminal.listeners.append(lambda signal: changed.set())
@@ -132,27 +137,27 @@ async def test_a_message_is_not_appended_to_an_unsent_text(
     with pytest.raises(UnsentText, match="half a thought"):
         await agent.send("SAY something", timeout_s=LIMIT_S)
     await press(b"\x7f" * len(draft), lambda text: "half" not in text)
-    await wait(agent, "ready")
+    await wait_for_status(agent, "ready")
     reply = await agent.send("SAY something", timeout_s=LIMIT_S)
     assert "something" in reply.response
     assert await agent.stop() == []
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
-async def test_a_terminal_without_a_login(name: str, pool: AgentPool, run: AgentRun) -> None:
+async def test_a_terminal_without_a_login_asks_for_the_login(name: str, pool: AgentPool, run: AgentRun) -> None:
     pool.registry.add(require_agent(name))
     if name != "codex":
         seed_home(run)
         (run.home / ".gemini" / "settings.json").unlink()
     agent = await pool.spawn(AgentSpec(name, run.workdir, transport="pty"))
-    state = await wait(agent, "authenticating", "blocked")
+    state = await wait_for_status(agent, "authenticating", "blocked")
     if state.kind == "trust":
         # gemini asks for trust first, which the gate denies
-        state = await wait(agent, "authenticating")
+        state = await wait_for_status(agent, "authenticating")
     assert state.kind == "auth"
     with pytest.raises(AuthRequired):
         await agent.send("SAY something", timeout_s=LIMIT_S)
-    assert "ready" not in statuses(pool, agent)
+    assert "ready" not in list_statuses(pool, agent)
     assert await agent.stop() == []
     assert run.find_processes(agent.id) == []
 
@@ -164,5 +169,5 @@ async def test_a_pool_says_that_a_login_is_missing(name: str, pool: AgentPool, r
         await pool.spawn(AgentSpec(name, run.workdir))
     agent = pool.list()[0]
     assert agent.state.status == "error"
-    assert "ready" not in statuses(pool, agent)
+    assert "ready" not in list_statuses(pool, agent)
     assert run.find_processes(agent.id) == []

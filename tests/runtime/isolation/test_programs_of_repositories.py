@@ -140,7 +140,7 @@ async def test_a_filter_of_the_user_runs_with_the_command_of_the_user(repository
     assert b"b = 2\n" in read_objects(repository)
 
 
-def test_each_key_of_a_repository_gets_the_value_of_the_user_or_a_harmless_one():
+def test_each_setting_of_a_repository_is_replaced_by_the_value_of_the_user():
     listed = {
         "global": {"filter.lfs.clean": "git-lfs clean -- %f", "core.pager": "less"},
         "local": {

@@ -26,10 +26,10 @@ ESCAPE = "setsid sh -c 'trap \"\" TERM HUP; sleep 4321; sleep 4322' >/dev/null 2
 
 def count_sleepers() -> int:
     """Return the number of processes that `ESCAPE` has left."""
-    return sum(process.info["cmdline"] in (["sleep", "4321"], ["sleep", "4322"]) for process in _processes())
+    return sum(process.info["cmdline"] in (["sleep", "4321"], ["sleep", "4322"]) for process in _find_processes())
 
 
-def _processes() -> list[psutil.Process]:
+def _find_processes() -> list[psutil.Process]:
     return [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"]]
 
 
@@ -96,7 +96,7 @@ async def test_the_sandbox_shows_the_folder_and_hides_the_home(bench: AgentBench
 
 
 @needs_bwrap
-async def test_the_sandbox_shows_an_agent_its_own_login(make_bench: Callable[..., AgentBench], home: Path):
+async def test_the_sandbox_shows_an_agent_only_its_own_login(make_bench: Callable[..., AgentBench], home: Path):
     (home / "mine").write_text("token")
     setting = AgentSetting(name="mine", command="bash", args=("--norc", "-i"), ready_pattern=r"bash-\S+[$#]")
     bench = make_bench([setting])
@@ -137,7 +137,7 @@ async def test_an_agent_answers_on_another_machine(remote_bench: AgentBench):
     agent = await remote_bench.start("shell", runner="ssh", env={"FAKE_API_KEY": "sk-remote"}, columns=91, rows=33)
     assert await ask(agent, "stty size; pwd") == f"33 91\n{remote_bench.work}"
     assert await ask(agent, 'test -n "$SSH_CONNECTION" && echo $FAKE_API_KEY') == "sk-remote"
-    assert not [process for process in _processes() if "sk-remote" in " ".join(process.info["cmdline"])]
+    assert not [process for process in _find_processes() if "sk-remote" in " ".join(process.info["cmdline"])]
 
 
 async def test_no_process_on_another_machine_is_left(remote_bench: AgentBench):
@@ -165,7 +165,7 @@ async def test_an_agent_answers_in_a_container(container_bench: AgentBench, home
     await ask(agent, "echo inside > here.txt")
     assert (bench.work / "here.txt").read_text() == "inside\n"
     assert "No such file" in await ask(agent, f"ls {home}")
-    assert not [process for process in _processes() if "sk-inside" in " ".join(process.info["cmdline"])]
+    assert not [process for process in _find_processes() if "sk-inside" in " ".join(process.info["cmdline"])]
     await ask(agent, ESCAPE)
     assert count_sleepers() == 1
     await agent.stop()

@@ -57,7 +57,7 @@ def programs(make_program: Callable[[str, str], Path]) -> None:
         make_program(name, "exit 0")
 
 
-def test_the_local_runner_changes_nothing():
+def test_the_local_runner_does_not_change_the_command():
     assert wrap(Runners(), make_order("local")) == ARGV
 
 
@@ -81,7 +81,7 @@ def test_the_sandbox_hides_the_home_and_shows_the_login(programs: None, tmp_path
     assert "--share-net" not in wrap(Runners(), make_order("bwrap", folder, network=False))
 
 
-def test_the_sandbox_hides_our_tokens_wherever_they_are(programs: None, tmp_path: Path, monkeypatch: Any):
+def test_the_sandbox_hides_our_tokens_in_any_folder(programs: None, tmp_path: Path, monkeypatch: Any):
     own, folder = tmp_path / "own", tmp_path / "work"
     for path in (own / "run/api", folder):
         path.mkdir(parents=True, mode=0o700)
@@ -226,7 +226,7 @@ def test_the_settings_of_a_kind_win_against_those_of_all():
 @pytest.mark.parametrize(
     "settings", [Runtime(network=False), Runtime(agents=(AgentSetting(name="claude", network=False),))]
 )
-def test_the_settings_close_the_network_and_no_request_opens_it(settings: Runtime):
+def test_a_request_cannot_open_the_network_that_the_settings_close(settings: Runtime):
     runners = Runners(settings)
     assert not runners.complete(AgentSpec("claude", Path("/srv/w"), runner="bwrap", network=True)).network
     for runner in ("local", "ssh"):
@@ -239,7 +239,7 @@ def test_a_runner_that_does_not_exist_is_named():
         Runners(Runtime(runner="vm")).complete(AgentSpec("claude", Path("/srv/w")))
 
 
-def test_a_table_without_a_command_keeps_the_kind_of_ours():
+def test_a_table_without_a_command_changes_the_agent_of_that_name():
     registry = AdapterRegistry([AgentSetting(name="claude", runner="bwrap"), AgentSetting(name="mine")])
     assert registry.require("claude").transports == ("stream-json", "pty")
     with pytest.raises(InvalidSpec, match="has no command"):

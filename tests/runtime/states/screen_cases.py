@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from lsp_harness.runtime.agent_state import AgentStatus, BlockKind
 from tests.support.agent_screens import (
     Drawing,
-    boxed,
-    claude_composer,
-    claude_dialog,
-    claude_talk,
-    codex_composer,
-    codex_dialog,
-    codex_talk,
-    gemini_composer,
-    gemini_dialog,
-    gemini_talk,
-    opencode_composer,
-    opencode_dialog,
-    opencode_talk,
+    add_claude_composer,
+    add_claude_dialog,
+    add_codex_composer,
+    add_codex_dialog,
+    add_gemini_composer,
+    add_gemini_dialog,
+    add_opencode_composer,
+    add_opencode_dialog,
+    draw_box,
+    draw_claude_talk,
+    draw_codex_talk,
+    draw_gemini_talk,
+    draw_opencode_talk,
 )
 
 VERSIONS = {"claude": "2.1.332", "codex": "0.171.0", "gemini": "0.61.0", "opencode": "1.18.33"}
@@ -47,7 +47,7 @@ LOG = "npm notice press enter to continue or esc to cancel: 12 packages are look
 
 
 @dataclass(frozen=True)
-class Case:
+class ScreenCase:
     """A screen and what a reader must find on it."""
 
     name: str
@@ -62,27 +62,27 @@ class Case:
         return self.name
 
 
-def claude_permission(columns: int, question: str = "Do you want to proceed?", selected: int = 0) -> Drawing:
+def draw_claude_permission(columns: int, question: str = "Do you want to proceed?", selected: int = 0) -> Drawing:
     body = ("Bash command", "", "touch made.txt", "╌" * (columns - 2), "", question)
-    return claude_dialog(claude_talk(columns), body, CLAUDE_OPTIONS, CLAUDE_HINT, selected)
+    return add_claude_dialog(draw_claude_talk(columns), body, CLAUDE_OPTIONS, CLAUDE_HINT, selected)
 
 
-def claude_trust(columns: int, options: tuple[str, ...], selected: int) -> Drawing:
+def draw_claude_trust(columns: int, options: tuple[str, ...], selected: int) -> Drawing:
     body = ("Accessing workspace:", "", "/srv/w", "", "Is this a project you created or one you trust?", "")
-    return claude_dialog(Drawing(columns), body, options, CONFIRM, selected)
+    return add_claude_dialog(Drawing(columns), body, options, CONFIRM, selected)
 
 
-def codex_permission(columns: int, selected: int = 0) -> Drawing:
-    drawing = codex_talk(columns, title="[ ! ] Action Required | w").add("• Running touch made.txt", "", "")
+def draw_codex_permission(columns: int, selected: int = 0) -> Drawing:
+    drawing = draw_codex_talk(columns, title="[ ! ] Action Required | w").add("• Running touch made.txt", "", "")
     body = ("Would you like to run the following command?", "Reason: shall the file be made?", "$ touch made.txt")
-    return codex_dialog(drawing, body, CODEX_OPTIONS, "Press enter to confirm or esc to cancel", selected)
+    return add_codex_dialog(drawing, body, CODEX_OPTIONS, "Press enter to confirm or esc to cancel", selected)
 
 
-def with_quote(drawing: Drawing) -> Drawing:
+def add_quote(drawing: Drawing) -> Drawing:
     return drawing.add(*(f"  {row}" for row in QUOTED), "")
 
 
-def with_log(drawing: Drawing) -> Drawing:
+def add_log(drawing: Drawing) -> Drawing:
     for _ in range(8):
         drawing.text(LOG, indent="     ", first="  ⎿  ")
     return drawing
@@ -90,37 +90,37 @@ def with_log(drawing: Drawing) -> Drawing:
 
 CASES = [
     # claude
-    Case("claude starts", "claude", lambda w: Drawing(w, [""]), "starting"),
-    Case(
+    ScreenCase("claude starts", "claude", lambda w: Drawing(w, [""]), "starting"),
+    ScreenCase(
         "claude asks for trust, no first",
         "claude",
-        lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 0),
+        lambda w: draw_claude_trust(w, ("No, exit", "Yes, I trust this folder"), 0),
         "blocked",
         "trust",
         "Is this a project you created or one you trust?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude asks for trust, yes first",
         "claude",
-        lambda w: claude_trust(w, ("1. Yes, I trust this folder", "2. No, exit"), 0),
+        lambda w: draw_claude_trust(w, ("1. Yes, I trust this folder", "2. No, exit"), 0),
         "blocked",
         "trust",
         "Is this a project you created or one you trust?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude asks for trust, second selected",
         "claude",
-        lambda w: claude_trust(w, ("No, exit", "Yes, I trust this folder"), 1),
+        lambda w: draw_claude_trust(w, ("No, exit", "Yes, I trust this folder"), 1),
         "blocked",
         "trust",
         selected=1,
     ),
-    Case(
+    ScreenCase(
         "claude asks for a theme",
         "claude",
-        lambda w: claude_dialog(
+        lambda w: add_claude_dialog(
             Drawing(w), ("Choose the text style that looks best", ""), ("1. Auto", "2. Dark", "3. Light"), "", 1
         ),
         "blocked",
@@ -128,34 +128,37 @@ CASES = [
         "Choose the text style that looks best",
         1,
     ),
-    Case(
+    ScreenCase(
         "claude asks for a login method",
         "claude",
-        lambda w: claude_dialog(
-            claude_talk(w), ("Login", "", "Select login method:", ""), ("1. An account", "2. Console"), "Esc to cancel"
+        lambda w: add_claude_dialog(
+            draw_claude_talk(w),
+            ("Login", "", "Select login method:", ""),
+            ("1. An account", "2. Console"),
+            "Esc to cancel",
         ),
         "authenticating",
         "auth",
         "Select login method:",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude shows the address of a login",
         "claude",
         lambda w: (
-            claude_talk(w)
+            draw_claude_talk(w)
             .add("▔" * w, "  Login", "")
             .text("Browser didn't open? Use the URL below to sign in (c to copy)")
             .add("", "https://example.org/oauth/authorize?client_id=1", "", "  Paste code here if prompted")
-            .add(*boxed(w, [""]), "", "  Esc to cancel")
+            .add(*draw_box(w, [""]), "", "  Esc to cancel")
         ),
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "claude found a key",
         "claude",
-        lambda w: claude_dialog(
+        lambda w: add_claude_dialog(
             Drawing(w),
             ("Detected a custom API key in your environment", "", "Do you want to use this API key?", ""),
             ("1. Yes", "2. No (recommended)"),
@@ -167,87 +170,93 @@ CASES = [
         "Do you want to use this API key?",
         1,
     ),
-    Case("claude is ready", "claude", lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE), "ready"),
-    Case(
+    ScreenCase("claude is ready", "claude", lambda w: add_claude_composer(draw_claude_talk(w), CLAUDE_IDLE), "ready"),
+    ScreenCase(
         "claude is ready and suggests a message",
         "claude",
-        lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, hint="Try to refactor the loader"),
+        lambda w: add_claude_composer(draw_claude_talk(w), CLAUDE_IDLE, hint="Try to refactor the loader"),
         "ready",
     ),
-    Case(
+    ScreenCase(
         "claude has an unsent text",
         "claude",
-        lambda w: claude_composer(claude_talk(w), "⏸ manual mode on", typed="delete it"),
+        lambda w: add_claude_composer(draw_claude_talk(w), "⏸ manual mode on", typed="delete it"),
         "starting",
     ),
-    Case(
+    ScreenCase(
         "claude is not logged in",
         "claude",
-        lambda w: claude_composer(claude_talk(w), CLAUDE_IDLE, above="Not logged in · run /login".rjust(w)),
+        lambda w: add_claude_composer(draw_claude_talk(w), CLAUDE_IDLE, above="Not logged in · run /login".rjust(w)),
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "claude works",
         "claude",
-        lambda w: claude_composer(
-            claude_talk(w, title="◐ Claude Code"), CLAUDE_BUSY, above="✽ Pondering… (2s · ↓ 8 tokens)"
+        lambda w: add_claude_composer(
+            draw_claude_talk(w, title="◐ Claude Code"), CLAUDE_BUSY, above="✽ Pondering… (2s · ↓ 8 tokens)"
         ),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "claude works without a title",
         "claude",
-        lambda w: claude_composer(claude_talk(w, title="Claude Code"), CLAUDE_BUSY),
+        lambda w: add_claude_composer(draw_claude_talk(w, title="Claude Code"), CLAUDE_BUSY),
         "busy",
     ),
-    Case(
-        "claude asks for a command", "claude", claude_permission, "blocked", "permission", "Do you want to proceed?", 0
+    ScreenCase(
+        "claude asks for a command",
+        "claude",
+        draw_claude_permission,
+        "blocked",
+        "permission",
+        "Do you want to proceed?",
+        0,
     ),
-    Case(
+    ScreenCase(
         "claude asks for a new file",
         "claude",
-        lambda w: claude_permission(w, "Do you want to create made.txt?", 2),
+        lambda w: draw_claude_permission(w, "Do you want to create made.txt?", 2),
         "blocked",
         "permission",
         "Do you want to create made.txt?",
         2,
     ),
-    Case(
+    ScreenCase(
         "claude shows a dialog that no rule knows",
         "claude",
-        lambda w: claude_dialog(
-            claude_talk(w), ("Resume a session", ""), ("yesterday", "last week"), "Enter to select · Esc to cancel"
+        lambda w: add_claude_dialog(
+            draw_claude_talk(w), ("Resume a session", ""), ("yesterday", "last week"), "Enter to select · Esc to cancel"
         ),
         "blocked",
         "dialog",
         "Resume a session",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude shows a form that no rule knows",
         "claude",
-        lambda w: claude_talk(w).add("─" * w, " Name of the profile", "", f" {CONFIRM}"),
+        lambda w: draw_claude_talk(w).add("─" * w, " Name of the profile", "", f" {CONFIRM}"),
         "blocked",
         "dialog",
     ),
-    Case(
+    ScreenCase(
         "claude quoted a dialog",
         "claude",
-        lambda w: claude_composer(with_quote(claude_talk(w)), CLAUDE_IDLE),
+        lambda w: add_claude_composer(add_quote(draw_claude_talk(w)), CLAUDE_IDLE),
         "ready",
     ),
-    Case(
+    ScreenCase(
         "claude quotes a dialog and works",
         "claude",
-        lambda w: claude_composer(with_quote(claude_talk(w, title="◑ Claude Code")), CLAUDE_BUSY),
+        lambda w: add_claude_composer(add_quote(draw_claude_talk(w, title="◑ Claude Code")), CLAUDE_BUSY),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "claude quoted its own footers and asks",
         "claude",
-        lambda w: claude_dialog(
-            with_quote(claude_talk(w, "The footer says ? for shortcuts when it is idle.")),
+        lambda w: add_claude_dialog(
+            add_quote(draw_claude_talk(w, "The footer says ? for shortcuts when it is idle.")),
             ("Bash command", "", "ls", "", "Do you want to proceed?"),
             CLAUDE_OPTIONS,
             CLAUDE_HINT,
@@ -257,17 +266,17 @@ CASES = [
         "Do you want to proceed?",
         0,
     ),
-    Case(
+    ScreenCase(
         "claude streams a log",
         "claude",
-        lambda w: claude_composer(with_log(claude_talk(w, title="◐ Claude Code")), CLAUDE_BUSY),
+        lambda w: add_claude_composer(add_log(draw_claude_talk(w, title="◐ Claude Code")), CLAUDE_BUSY),
         "busy",
     ),
     # codex
-    Case(
+    ScreenCase(
         "codex asks for a login method",
         "codex",
-        lambda w: codex_dialog(
+        lambda w: add_codex_dialog(
             Drawing(w), ("Choose how you want to use Codex.",), ("Sign in", "A code"), "Press enter to continue", 0, ">"
         ),
         "authenticating",
@@ -275,7 +284,7 @@ CASES = [
         "Choose how you want to use Codex.",
         0,
     ),
-    Case(
+    ScreenCase(
         "codex shows the address of a login",
         "codex",
         lambda w: Drawing(w, ["  Finish signing in via your browser", ""]).add(
@@ -284,10 +293,10 @@ CASES = [
         "authenticating",
         "auth",
     ),
-    Case(
+    ScreenCase(
         "codex asks for trust",
         "codex",
-        lambda w: codex_dialog(
+        lambda w: add_codex_dialog(
             Drawing(w),
             ("Trust this folder? Codex can read, edit, and run files here",),
             ("Trust and continue", "Back"),
@@ -298,36 +307,45 @@ CASES = [
         "Trust this folder? Codex can read, edit, and run files here",
         0,
     ),
-    Case("codex shows only a composer", "codex", lambda w: codex_composer(codex_talk(w)), "starting"),
-    Case(
+    ScreenCase("codex shows only a composer", "codex", lambda w: add_codex_composer(draw_codex_talk(w)), "starting"),
+    ScreenCase(
         "codex works",
         "codex",
-        lambda w: codex_composer(codex_talk(w, title="⠋ w"), status="• Working (1s • esc to interrupt)"),
+        lambda w: add_codex_composer(draw_codex_talk(w, title="⠋ w"), status="• Working (1s • esc to interrupt)"),
         "busy",
     ),
-    Case("codex streams", "codex", lambda w: codex_composer(codex_talk(w, title="⠹ w")), "busy"),
-    Case(
+    ScreenCase("codex streams", "codex", lambda w: add_codex_composer(draw_codex_talk(w, title="⠹ w")), "busy"),
+    ScreenCase(
         "codex asks for a command",
         "codex",
-        codex_permission,
+        draw_codex_permission,
         "blocked",
         "permission",
         "Would you like to run the following command?",
         0,
     ),
-    Case("codex asks, third selected", "codex", lambda w: codex_permission(w, 2), "blocked", "permission", selected=2),
-    Case("codex quoted a dialog", "codex", lambda w: codex_composer(with_quote(codex_talk(w))), "starting"),
-    Case(
+    ScreenCase(
+        "codex asks, third selected",
+        "codex",
+        lambda w: draw_codex_permission(w, 2),
+        "blocked",
+        "permission",
+        selected=2,
+    ),
+    ScreenCase(
+        "codex quoted a dialog", "codex", lambda w: add_codex_composer(add_quote(draw_codex_talk(w))), "starting"
+    ),
+    ScreenCase(
         "codex quotes a dialog and works",
         "codex",
-        lambda w: codex_composer(with_quote(codex_talk(w, title="⠹ w"))),
+        lambda w: add_codex_composer(add_quote(draw_codex_talk(w, title="⠹ w"))),
         "busy",
     ),
     # gemini
-    Case(
+    ScreenCase(
         "gemini asks for trust under a title that says ready",
         "gemini",
-        lambda w: gemini_dialog(
+        lambda w: add_gemini_dialog(
             Drawing(w, title="◇  Ready (w)"),
             ("Do you trust the files in this folder?", "", "It can load its settings."),
             ("Trust folder (w)", "Trust parent folder (me)", "Don't trust"),
@@ -337,10 +355,10 @@ CASES = [
         "Do you trust the files in this folder?",
         0,
     ),
-    Case(
+    ScreenCase(
         "gemini asks for a login",
         "gemini",
-        lambda w: gemini_dialog(
+        lambda w: add_gemini_dialog(
             Drawing(w, title="◇  Ready (w)"),
             ("How would you like to authenticate for this project?",),
             ("Sign in", "Use a key", "Vertex AI"),
@@ -351,7 +369,7 @@ CASES = [
         "How would you like to authenticate for this project?",
         1,
     ),
-    Case(
+    ScreenCase(
         "gemini shows the address of a login",
         "gemini",
         lambda w: (
@@ -362,25 +380,32 @@ CASES = [
         "authenticating",
         "auth",
     ),
-    Case("gemini is ready", "gemini", lambda w: gemini_composer(gemini_talk(w)), "ready"),
-    Case("gemini has an unsent text", "gemini", lambda w: gemini_composer(gemini_talk(w), typed="rm"), "starting"),
-    Case(
+    ScreenCase("gemini is ready", "gemini", lambda w: add_gemini_composer(draw_gemini_talk(w)), "ready"),
+    ScreenCase(
+        "gemini has an unsent text",
+        "gemini",
+        lambda w: add_gemini_composer(draw_gemini_talk(w), typed="rm"),
+        "starting",
+    ),
+    ScreenCase(
         "gemini works",
         "gemini",
-        lambda w: gemini_composer(gemini_talk(w, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 2s)"),
+        lambda w: add_gemini_composer(
+            draw_gemini_talk(w, title="✦  Working… (w)"), status="⠏ Thinking... (esc to cancel, 2s)"
+        ),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "gemini works without a title",
         "gemini",
-        lambda w: gemini_composer(gemini_talk(w, title=""), status="⠏ Thinking... (esc to cancel, 2s)"),
+        lambda w: add_gemini_composer(draw_gemini_talk(w, title=""), status="⠏ Thinking... (esc to cancel, 2s)"),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "gemini asks for a command",
         "gemini",
-        lambda w: gemini_dialog(
-            gemini_talk(w, title="✋  Action Required (w)"),
+        lambda w: add_gemini_dialog(
+            draw_gemini_talk(w, title="✋  Action Required (w)"),
             ("? Shell touch made.txt", "", "touch made.txt", "", "Allow execution of [Shell]?"),
             ("Allow once", "Allow for this session", "No, suggest changes (esc)"),
         ),
@@ -389,26 +414,36 @@ CASES = [
         "Allow execution of [Shell]?",
         0,
     ),
-    Case("gemini quoted a dialog", "gemini", lambda w: gemini_composer(with_quote(gemini_talk(w))), "ready"),
-    # opencode
-    Case("opencode is blank", "opencode", lambda w: Drawing(w), "starting"),
-    Case("opencode is ready", "opencode", lambda w: opencode_composer(opencode_talk(w)), "ready"),
-    Case(
-        "opencode has an unsent text", "opencode", lambda w: opencode_composer(opencode_talk(w), typed="rm"), "starting"
+    ScreenCase(
+        "gemini quoted a dialog", "gemini", lambda w: add_gemini_composer(add_quote(draw_gemini_talk(w))), "ready"
     ),
-    Case(
+    # opencode
+    ScreenCase("opencode is blank", "opencode", lambda w: Drawing(w), "starting"),
+    ScreenCase("opencode is ready", "opencode", lambda w: add_opencode_composer(draw_opencode_talk(w)), "ready"),
+    ScreenCase(
+        "opencode has an unsent text",
+        "opencode",
+        lambda w: add_opencode_composer(draw_opencode_talk(w), typed="rm"),
+        "starting",
+    ),
+    ScreenCase(
         "opencode works",
         "opencode",
-        lambda w: opencode_composer(opencode_talk(w), footer="■■⬝⬝  esc interrupt"),
+        lambda w: add_opencode_composer(draw_opencode_talk(w), footer="■■⬝⬝  esc interrupt"),
         "busy",
     ),
-    Case(
+    ScreenCase(
         "opencode asks for a command",
         "opencode",
-        lambda w: opencode_dialog(opencode_talk(w), ("  # Shell command", "", "$ touch made.txt")),
+        lambda w: add_opencode_dialog(draw_opencode_talk(w), ("  # Shell command", "", "$ touch made.txt")),
         "blocked",
         "permission",
         selected=-1,
     ),
-    Case("opencode quoted a dialog", "opencode", lambda w: opencode_composer(with_quote(opencode_talk(w))), "ready"),
+    ScreenCase(
+        "opencode quoted a dialog",
+        "opencode",
+        lambda w: add_opencode_composer(add_quote(draw_opencode_talk(w))),
+        "ready",
+    ),
 ]

@@ -9,40 +9,40 @@ from lsp_harness.runtime.states.state_ladder import claim_of_reports
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportedClaims:
     state: str
     id: str = ""
     kind: str = ""
     message: str = ""
 
 
-TABLE: list[tuple[list[Reported], Activity, BlockKind]] = [
-    ([Reported("idle")], "idle", ""),
-    ([Reported("working")], "working", ""),
-    ([Reported("done")], "done", ""),
-    ([Reported("error", message="401")], "error", ""),
-    ([Reported("blocked", kind="permission", message="approve Bash")], "blocked", "permission"),
-    ([Reported("blocked", kind="permission", message="trust this folder")], "blocked", "trust"),
-    ([Reported("blocked", kind="question")], "blocked", "question"),
-    ([Reported("blocked", kind="auth")], "blocked", "auth"),
-    ([Reported("blocked", kind="sudo")], "blocked", "dialog"),
-    ([Reported("blocked")], "blocked", "dialog"),
-    ([Reported("idle"), Reported("working", id="a")], "idle", ""),
-    ([Reported("working"), Reported("idle", id="a")], "working", ""),
-    ([Reported("working", id="a"), Reported("idle", id="b")], "working", ""),
-    ([Reported("idle", id="a"), Reported("done", id="b")], "done", ""),
-    ([Reported("blocked", id="a", kind="permission"), Reported("working")], "blocked", "permission"),
-    ([Reported("sleeping"), Reported("idle", id="a")], "idle", ""),
+TABLE: list[tuple[list[ReportedClaims], Activity, BlockKind]] = [
+    ([ReportedClaims("idle")], "idle", ""),
+    ([ReportedClaims("working")], "working", ""),
+    ([ReportedClaims("done")], "done", ""),
+    ([ReportedClaims("error", message="401")], "error", ""),
+    ([ReportedClaims("blocked", kind="permission", message="approve Bash")], "blocked", "permission"),
+    ([ReportedClaims("blocked", kind="permission", message="trust this folder")], "blocked", "trust"),
+    ([ReportedClaims("blocked", kind="question")], "blocked", "question"),
+    ([ReportedClaims("blocked", kind="auth")], "blocked", "auth"),
+    ([ReportedClaims("blocked", kind="sudo")], "blocked", "dialog"),
+    ([ReportedClaims("blocked")], "blocked", "dialog"),
+    ([ReportedClaims("idle"), ReportedClaims("working", id="a")], "idle", ""),
+    ([ReportedClaims("working"), ReportedClaims("idle", id="a")], "working", ""),
+    ([ReportedClaims("working", id="a"), ReportedClaims("idle", id="b")], "working", ""),
+    ([ReportedClaims("idle", id="a"), ReportedClaims("done", id="b")], "done", ""),
+    ([ReportedClaims("blocked", id="a", kind="permission"), ReportedClaims("working")], "blocked", "permission"),
+    ([ReportedClaims("sleeping"), ReportedClaims("idle", id="a")], "idle", ""),
 ]
 
 
 @pytest.mark.parametrize(("reports", "activity", "kind"), TABLE)
-def test_the_reports_of_all_parts_are_one_claim(reports: list[Reported], activity: Activity, kind: BlockKind):
+def test_the_reports_of_all_parts_are_one_claim(reports: list[ReportedClaims], activity: Activity, kind: BlockKind):
     claim = claim_of_reports(reports)
     assert claim
     assert (claim.source, claim.activity, claim.kind) == ("osc", activity, kind)
 
 
-@pytest.mark.parametrize("reports", [[], [Reported("clear")], [Reported("sleeping")]])
-def test_no_known_report_is_no_claim(reports: list[Reported]):
+@pytest.mark.parametrize("reports", [[], [ReportedClaims("clear")], [ReportedClaims("sleeping")]])
+def test_no_known_report_is_no_claim(reports: list[ReportedClaims]):
     assert claim_of_reports(reports) is None

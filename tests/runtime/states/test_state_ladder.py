@@ -92,7 +92,7 @@ def test_the_title_and_the_screen_decide_without_an_exact_source(
 @pytest.mark.parametrize("exact", EXACT)
 @pytest.mark.parametrize(("title", "screen"), [(row[0], row[1]) for row in LEVELS])
 @pytest.mark.parametrize(("activity", "expected"), [("idle", "ready"), ("done", "ready"), ("working", "busy")])
-def test_looks_add_only_questions_to_an_exact_source(
+def test_the_screen_adds_only_questions_to_an_exact_source(
     bench: Bench,
     exact: StateSource,
     title: Activity | None,
@@ -109,7 +109,7 @@ def test_looks_add_only_questions_to_an_exact_source(
 
 @pytest.mark.parametrize("exact", EXACT)
 @pytest.mark.parametrize(("title", "screen"), [(row[0], row[1]) for row in LEVELS])
-def test_looks_do_not_end_the_question_of_an_exact_source(
+def test_the_screen_does_not_end_the_question_of_an_exact_source(
     bench: Bench, exact: StateSource, title: Activity | None, screen: Activity | None
 ):
     bench.claim(exact, "blocked", "permission")
@@ -134,7 +134,7 @@ PAIRS: list[tuple[list[tuple[StateSource, Activity]], AgentStatus, AgentStatus]]
 
 
 @pytest.mark.parametrize(("claims", "at_once", "settled"), PAIRS)
-def test_the_higher_of_two_exact_sources_wins_while_it_is_fresh(
+def test_the_more_exact_of_two_sources_wins_while_it_is_recent(
     bench: Bench, claims: list[tuple[StateSource, Activity]], at_once: AgentStatus, settled: AgentStatus
 ):
     for source, activity in claims:
@@ -156,13 +156,13 @@ def test_the_screen_adds_the_words_of_a_question_that_a_title_shows(bench: Bench
     assert (state.source, state.kind, state.message) == ("title", "permission", "Run it?")
 
 
-def test_a_question_that_was_answered_before_the_agent_went_on_does_not_count(bench: Bench):
+def test_a_question_is_over_when_the_agent_continues(bench: Bench):
     bench.look(screen="blocked")
     bench.claim("osc", "working")
     assert bench.ladder.state.status == "busy"
 
 
-def test_a_screen_that_no_rule_knows_ends_ready_but_not_busy(bench: Bench):
+def test_an_unknown_screen_ends_the_status_ready_but_not_busy(bench: Bench):
     bench.look(screen="working")
     bench.look()
     assert bench.ladder.state.status == "busy"
@@ -193,7 +193,7 @@ def test_a_stall_ends_when_the_screen_moves(bench: Bench):
     assert bench.status == ("busy", "title")
 
 
-def test_looks_that_show_the_same_do_not_end_a_stall(bench: Bench):
+def test_an_unchanged_screen_does_not_end_a_stall(bench: Bench):
     bench.look("working")
     for _ in range(9):
         bench.wait(1)
@@ -218,7 +218,7 @@ def test_an_agent_that_never_shows_a_known_screen_is_unknown(bench: Bench):
     assert (bench.ladder.state.status, bench.ladder.state.rule) == ("unknown", "stall/process")
 
 
-def test_a_sent_message_voids_what_was_idle_before(bench: Bench):
+def test_a_sent_message_ends_an_earlier_idle_state(bench: Bench):
     bench.look(screen="idle")
     bench.ladder.note_sent()
     assert bench.ladder.state.status == "busy"
@@ -238,7 +238,7 @@ def test_an_idle_screen_does_not_end_a_message_that_the_exact_source_has_not_see
     assert bench.status == ("ready", "osc")
 
 
-def test_a_message_that_is_never_taken_is_not_busy_for_ever(bench: Bench):
+def test_a_message_without_a_reaction_does_not_stay_busy_for_ever(bench: Bench):
     bench.claim("osc", "idle")
     bench.ladder.note_sent()
     bench.look(screen="idle")
@@ -246,7 +246,7 @@ def test_a_message_that_is_never_taken_is_not_busy_for_ever(bench: Bench):
     assert (bench.ladder.state.status, bench.ladder.state.source) == ("unknown", "stall")
 
 
-def test_a_withdrawn_source_gives_way_to_the_screen(bench: Bench):
+def test_the_screen_decides_after_a_source_is_withdrawn(bench: Bench):
     bench.claim("osc", "working")
     bench.look(screen="idle")
     bench.ladder.withdraw("osc")
@@ -254,12 +254,12 @@ def test_a_withdrawn_source_gives_way_to_the_screen(bench: Bench):
 
 
 @pytest.mark.parametrize("activity", ["blocked", "error"])
-def test_a_wanted_login_is_a_status_of_its_own(bench: Bench, activity: Activity):
+def test_a_required_login_has_its_own_status(bench: Bench, activity: Activity):
     bench.claim("osc", activity, "auth")
     assert bench.ladder.state.status == "authenticating"
 
 
-def test_no_source_counts_after_the_end(bench: Bench):
+def test_no_source_changes_the_status_after_the_end(bench: Bench):
     bench.claim("osc", "idle")
     bench.ladder.stop()
     bench.claim("osc", "working")

@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.runtime.structured.hook_receiver import MAX_BODY_BYTES, HookReceiver
 
 
-class Answers:
+class HookAnswers:
     """A function for hooks, which waits for facts with `wait`."""
 
     def __init__(self) -> None:
@@ -29,12 +29,12 @@ class Answers:
 
 
 @pytest.fixture
-def answers() -> Answers:
-    return Answers()
+def answers() -> HookAnswers:
+    return HookAnswers()
 
 
 @pytest.fixture
-async def receiver(answers: Answers) -> AsyncIterator[HookReceiver]:
+async def receiver(answers: HookAnswers) -> AsyncIterator[HookReceiver]:
     receiver = HookReceiver(answers)
     await receiver.start()
     yield receiver
@@ -60,7 +60,7 @@ async def post(
     return (int(before.split()[1]), after) if before else (0, b"")
 
 
-async def test_a_hook_is_answered(receiver: HookReceiver, answers: Answers) -> None:
+async def test_a_hook_is_answered(receiver: HookReceiver, answers: HookAnswers) -> None:
     status, body = await post(receiver, b'{"n": "\xc3\xbc"}')
     assert (status, json.loads(body)) == (200, {"got": "ü"})
     assert answers.taken == [{"n": "ü"}]
@@ -82,13 +82,13 @@ async def test_a_hook_is_answered(receiver: HookReceiver, answers: Answers) -> N
     ],
 )
 async def test_wrong_requests_are_refused(
-    receiver: HookReceiver, answers: Answers, head: str, fields: dict[str, str], body: bytes, status: int
+    receiver: HookReceiver, answers: HookAnswers, head: str, fields: dict[str, str], body: bytes, status: int
 ) -> None:
     assert (await post(receiver, body, head, **fields))[0] == status
     assert answers.taken == []
 
 
-async def test_a_question_ends_when_the_agent_hangs_up(receiver: HookReceiver, answers: Answers) -> None:
+async def test_a_question_ends_when_the_agent_hangs_up(receiver: HookReceiver, answers: HookAnswers) -> None:
     _, writer = await connect(receiver)
     body = b'{"wait": 1}'
     head = f"POST /hook HTTP/1.1\r\nAuthorization: {receiver.headers['Authorization']}\r\n"
@@ -99,7 +99,7 @@ async def test_a_question_ends_when_the_agent_hangs_up(receiver: HookReceiver, a
         await answers.cancelled.wait()
 
 
-async def test_the_end_of_the_receiver_cancels_questions(receiver: HookReceiver, answers: Answers) -> None:
+async def test_the_end_of_the_receiver_cancels_questions(receiver: HookReceiver, answers: HookAnswers) -> None:
     posted = asyncio.ensure_future(post(receiver, b'{"wait": 1}'))
     await answers.began.wait()
     await receiver.aclose()

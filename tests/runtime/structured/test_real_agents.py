@@ -19,14 +19,14 @@ from lsp_harness.runtime.connection import (
     StateClaimed,
 )
 from tests.support.fake_model_server import FakeModelServer
-from tests.support.real_agents import AgentRun, require_agent, spec_for
+from tests.support.real_agents import AgentRun, make_spec, require_agent
 
 pytestmark = pytest.mark.timeout(180)
 NAMES = ("claude", "codex", "gemini", "opencode")
 
 
 @pytest.fixture
-def fake() -> Iterator[FakeModelServer]:
+def fake_model_server() -> Iterator[FakeModelServer]:
     with FakeModelServer() as server:
         yield server
 
@@ -40,7 +40,7 @@ def run(tmp_path: Path) -> AgentRun:
 
 async def start(name: str, run: AgentRun, url: str, *arguments: str) -> Connection:
     adapter = require_agent(name)
-    spec = spec_for(name, run, url)
+    spec = make_spec(name, run, url)
     spec = replace(spec, args=(*spec.args, *arguments))
     order = run.make_order(adapter, spec, adapter.transports[0])
     connection = adapter.connect(order, run.observe)
@@ -62,8 +62,10 @@ async def answer_of(run: AgentRun) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
+async def test_a_turn_without_a_terminal_is_answered(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
+    connection = await start(name, run, fake_model_server.url)
     assert (
         await ask(connection, run, "SAY the exact answer, ünïcode — and all") == "the exact answer, ünïcode — and all"
     )
@@ -75,8 +77,10 @@ async def test_a_turn_without_a_terminal(name: str, run: AgentRun, fake: FakeMod
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_a_denied_and_an_allowed_permission(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
+async def test_a_permission_is_denied_and_then_allowed(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
+    connection = await start(name, run, fake_model_server.url)
     made = run.workdir / "made.txt"
 
     assert await connection.submit(f"RUN touch {made.name} && echo done")
@@ -110,10 +114,12 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-async def test_a_question_to_the_person_and_its_answer(name: str, run: AgentRun, fake: FakeModelServer) -> None:
+async def test_a_question_to_the_person_gets_the_answer(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
     # codex asks in its plan mode only, or with this setting
     more = ("-c", "features.default_mode_request_user_input=true") if name == "codex" else ()
-    connection = await start(name, run, fake.url, *more)
+    connection = await start(name, run, fake_model_server.url, *more)
     tool, questions = QUESTIONS[name]
     assert await connection.submit(f"USE {tool} {json.dumps({'questions': questions})}")
     question = await run.wait_for(AgentQuestion)
@@ -127,8 +133,10 @@ async def test_a_question_to_the_person_and_its_answer(name: str, run: AgentRun,
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_interrupted_turn(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
+async def test_an_interrupted_turn_ends_and_the_next_one_is_answered(
+    name: str, run: AgentRun, fake_model_server: FakeModelServer
+) -> None:
+    connection = await start(name, run, fake_model_server.url)
     assert await connection.submit("WAIT")
     await run.wait_for(AnswerReceived)
     await connection.interrupt()
@@ -139,7 +147,7 @@ async def test_an_interrupted_turn(name: str, run: AgentRun, fake: FakeModelServ
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
-async def test_no_credentials(name: str, run: AgentRun) -> None:
+async def test_an_agent_without_credentials_does_not_start(name: str, run: AgentRun) -> None:
     adapter = require_agent(name)
     order = run.make_order(adapter, AgentSpec(name, run.workdir), adapter.transports[0])
     connection = adapter.connect(order, run.observe)
@@ -151,9 +159,9 @@ async def test_no_credentials(name: str, run: AgentRun) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_invalid_key(name: str, run: AgentRun, fake: FakeModelServer) -> None:
-    connection = await start(name, run, fake.url)
-    fake.status = 401
+async def test_an_invalid_key_is_reported(name: str, run: AgentRun, fake_model_server: FakeModelServer) -> None:
+    connection = await start(name, run, fake_model_server.url)
+    fake_model_server.status = 401
     assert await connection.submit("SAY something")
     state = await run.wait_for(StateClaimed, lambda observed: observed.claim.activity in ("blocked", "error"))
     assert state.claim.message

@@ -49,7 +49,7 @@ def make_setting(*more: str) -> AgentSetting:
     return AgentSetting(name="unfit", command=sys.executable, args=("-c", AGENT, *more), transport="acp")
 
 
-async def test_messages_that_are_not_valid_end_neither_the_agent_nor_its_turns(make_bench: Callable[..., AgentBench]):
+async def test_invalid_messages_end_neither_the_agent_nor_its_turns(make_bench: Callable[..., AgentBench]):
     bench = make_bench([make_setting()])
     agent = await bench.start("unfit")
     assert (await agent.send("noise")).response == "half \ufffd of it"

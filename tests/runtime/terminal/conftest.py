@@ -9,7 +9,7 @@ import pytest
 from ulid import ULID
 
 from lsp_harness.runtime.terminal.terminal import Terminal
-from tests.runtime.terminal.process_count import marked_processes
+from tests.runtime.terminal.process_count import find_processes_with_mark
 
 
 class StartTerminal(Protocol):
@@ -48,4 +48,4 @@ async def start(mark: str, tmp_path: Path) -> AsyncIterator[StartTerminal]:
     for terminal in started:
         await terminal.end(force=True)
         terminal.close()
-    assert marked_processes(mark) == []
+    assert find_processes_with_mark(mark) == []

@@ -26,7 +26,7 @@ ESCAPE_SCRIPTS = {
 and writes nothing before its second process runs."""
 
 
-def marked_processes(mark: str) -> list[int]:
+def find_processes_with_mark(mark: str) -> list[int]:
     """Return the processes with a mark that begins like this one."""
     return [
         row.pid
@@ -35,7 +35,7 @@ def marked_processes(mark: str) -> list[int]:
     ]
 
 
-def descendants(pid: int) -> set[int]:
+def find_descendants(pid: int) -> set[int]:
     """Return the numbers of all descendants of a process."""
     rows = list_processes()
     found = {pid}
@@ -48,7 +48,7 @@ def open_descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
 
 
-async def until(condition: Callable[[], bool], terminal: Terminal) -> None:
+async def wait_until(condition: Callable[[], bool], terminal: Terminal) -> None:
     """Wait until a condition holds. It is looked at whenever the screen changes."""
     changed = asyncio.Event()
     listener = lambda _: changed.set()
@@ -66,4 +66,4 @@ async def until(condition: Callable[[], bool], terminal: Terminal) -> None:
 
 async def until_shown(text: str, terminal: Terminal) -> None:
     """Wait until a text is on the screen or in its history."""
-    await until(lambda: text in "\n".join(terminal.read_lines(10_000)), terminal)
+    await wait_until(lambda: text in "\n".join(terminal.read_lines(10_000)), terminal)

@@ -14,8 +14,8 @@ from lsp_harness.process.termination import OpenProcess
 from tests.runtime.terminal.conftest import StartTerminal
 from tests.runtime.terminal.process_count import (
     ESCAPE_SCRIPTS,
-    descendants,
-    marked_processes,
+    find_descendants,
+    find_processes_with_mark,
     open_descriptors,
     until_shown,
 )
@@ -24,7 +24,7 @@ ALL_ESCAPES = "; ".join(f"{{ {script} }}" if script.endswith("&") else script fo
 ROUNDS = 6
 
 
-def running() -> set[int]:
+def list_running_processes() -> set[int]:
     return {row.pid for row in list_processes()}
 
 
@@ -32,29 +32,29 @@ def running() -> set[int]:
 @pytest.mark.parametrize("force", [False, True], ids=["in order", "at once"])
 async def test_every_process_ends_when_the_agent_is_stopped(escape: str, force: bool, start: StartTerminal):
     # the worker of the tests may have other children
-    before = descendants(os.getpid())
+    before = find_descendants(os.getpid())
     terminal = await start("bash", "-c", f"{ESCAPE_SCRIPTS[escape]}\necho re''ady; exec sleep 1000")
     await until_shown("ready", terminal)
-    pids = descendants(os.getpid()) - before - {os.getpid()}
+    pids = find_descendants(os.getpid()) - before - {os.getpid()}
     assert terminal.pid in pids
     assert len(pids) >= 3
 
     assert await terminal.end(force=force, timeout_s=0.3) == []
-    assert pids.isdisjoint(running())
+    assert pids.isdisjoint(list_running_processes())
     assert await terminal.wait() == (-signal.SIGKILL if force else -signal.SIGTERM)
 
 
 @pytest.mark.parametrize("escape", [name for name in ESCAPE_SCRIPTS if name != "deaf"])
 async def test_every_process_ends_with_the_agent_itself(escape: str, start: StartTerminal):
-    before = descendants(os.getpid())
+    before = find_descendants(os.getpid())
     terminal = await start("bash", "-c", f"{ESCAPE_SCRIPTS[escape]}\necho re''ady; read x; exit 3")
     await until_shown("ready", terminal)
-    pids = descendants(os.getpid()) - before - {os.getpid()}
+    pids = find_descendants(os.getpid()) - before - {os.getpid()}
     assert len(pids) >= 3
     terminal.write(b"\r")
 
     assert await terminal.wait() == 3
-    assert pids.isdisjoint(running())
+    assert pids.isdisjoint(list_running_processes())
 
 
 async def test_an_interactive_shell_ends_by_the_signal_of_a_closed_terminal(start: StartTerminal):
@@ -66,12 +66,12 @@ async def test_an_interactive_shell_ends_by_the_signal_of_a_closed_terminal(star
     assert await terminal.wait() == -signal.SIGHUP
 
 
-async def test_an_agent_that_stops_itself_goes_on(start: StartTerminal):
+async def test_an_agent_that_stops_itself_is_continued(start: StartTerminal):
     terminal = await start("bash", "-c", "kill -STOP $$; echo goes on; read x")
     await until_shown("goes on", terminal)
 
 
-async def test_ctrl_c_reaches_the_program_and_not_its_supervisor(start: StartTerminal):
+async def test_ctrl_c_is_sent_to_the_program_and_not_to_its_supervisor(start: StartTerminal):
     terminal = await start("bash", "-c", "trap 'echo interrupted' INT; echo re''ady; while :; do sleep 0.05; done")
     await until_shown("ready", terminal)
     terminal.write(b"\x03\x1a\x1c")
@@ -87,17 +87,17 @@ async def test_rounds_leave_no_process_no_descriptor_and_no_file(
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     await (await start("true")).wait()
-    descriptors, before = open_descriptors(), running()
+    descriptors, before = open_descriptors(), list_running_processes()
     for number in range(ROUNDS):
         script = f"{ALL_ESCAPES}\necho re''ady; exec sleep 1000"
         env = {"TMPDIR": str(temporary)}
         terminal = await start("bash", "-c", script, env=env, log=tmp_path / "log")
         await until_shown("ready", terminal)
-        assert len(descendants(os.getpid())) >= len(ESCAPE_SCRIPTS)
+        assert len(find_descendants(os.getpid())) >= len(ESCAPE_SCRIPTS)
         assert await terminal.end(force=bool(number % 2), timeout_s=0.2) == []
         terminal.close()
 
-    assert descendants(os.getpid()) <= before
+    assert find_descendants(os.getpid()) <= before
     assert open_descriptors() == descriptors
     assert list(temporary.iterdir()) == []
 
@@ -121,14 +121,14 @@ asyncio.run(main())
 """
 
 
-async def test_nothing_is_left_when_the_server_is_killed(mark: str):
+async def test_no_process_is_left_when_the_server_is_killed(mark: str):
     script = f"{ALL_ESCAPES}\necho re''ady; exec sleep 1000"
     server = await asyncio.create_subprocess_exec(
         sys.executable, "-c", SERVER, mark, script, stdout=asyncio.subprocess.PIPE
     )
     assert server.stdout
     assert await server.stdout.readline() == b"ready\n"
-    pids = descendants(server.pid)
+    pids = find_descendants(server.pid)
     assert len(pids) > len(ESCAPE_SCRIPTS)
     processes = [OpenProcess(pid) for pid in pids]
     server.kill()
@@ -137,19 +137,19 @@ async def test_nothing_is_left_when_the_server_is_killed(mark: str):
     assert all(await asyncio.gather(*(process.wait_for_end(30) for process in processes)))
     for process in processes:
         process.close()
-    assert marked_processes(mark) == []
+    assert find_processes_with_mark(mark) == []
 
 
-async def test_nothing_is_left_when_the_supervisor_is_killed(start: StartTerminal, mark: str):
+async def test_no_process_is_left_when_the_supervisor_is_killed(start: StartTerminal, mark: str):
     terminal = await start("bash", "-c", "(setsid sleep 1000 >/dev/null 2>&1 &); sleep 1000 & echo re''ady; wait")
     await until_shown("ready", terminal)
     os.kill(terminal._program.pid, signal.SIGKILL)
 
     assert await terminal.wait() == -signal.SIGKILL
-    assert marked_processes(mark) == []
+    assert find_processes_with_mark(mark) == []
 
 
-async def test_a_terminal_needs_no_more_than_its_processes(start: StartTerminal):
+async def test_a_terminal_is_closed_when_its_processes_end(start: StartTerminal):
     """A second agent does not hold the terminal of the first open."""
     first = await start("bash", "-c", "echo re''ady; read x")
     second = await start("cat")

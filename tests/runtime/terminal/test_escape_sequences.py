@@ -1,4 +1,4 @@
-"""Output is never cut within an escape sequence or a character."""
+"""Tests that output is never cut inside of an escape sequence or a character."""
 
 import pytest
 
@@ -12,7 +12,7 @@ UNITS = [
 TEXT = b"".join(UNITS)
 
 
-def whole_places() -> set[int]:
+def find_whole_places() -> set[int]:
     places, end = {0}, 0
     for unit in UNITS:
         end += len(unit)
@@ -26,7 +26,7 @@ def test_a_cut_is_only_between_sequences_and_characters(place: int):
     splitter = OutputSplitter()
     first = splitter.feed(TEXT[:place])
 
-    assert len(first) in whole_places()
+    assert len(first) in find_whole_places()
     assert len(first) > place - max(map(len, UNITS))
     assert first + splitter.feed(TEXT[place:]) == TEXT
 
@@ -39,7 +39,7 @@ def test_single_bytes_come_out_in_whole_units():
         ends.add(end)
 
     assert end == len(TEXT)
-    assert ends <= whole_places()
+    assert ends <= find_whole_places()
 
 
 def test_an_escape_character_begins_a_new_sequence_within_a_string():
@@ -48,7 +48,7 @@ def test_an_escape_character_begins_a_new_sequence_within_a_string():
     assert find_cut(b"ab\x1b[31m\x1b") == 7
 
 
-def test_bytes_that_are_no_text_are_not_held():
+def test_invalid_bytes_are_passed_on_at_once():
     assert OutputSplitter().feed(b"\xff\x80\x80\x80\x80") == b"\xff\x80\x80\x80\x80"
     assert OutputSplitter().feed(b"\xf9\x80") == b"\xf9\x80"
 
@@ -73,7 +73,7 @@ def test_a_long_string_of_another_kind_may_contain_a_bell():
     assert splitter.feed(b"\\after\x1b[1m") == b"after\x1b[1m"
 
 
-def test_the_end_of_the_output_gives_the_rest():
+def test_the_end_of_the_output_returns_the_held_bytes():
     splitter = OutputSplitter()
     splitter.feed(b"a\x1b[3")
     assert splitter.finish() == b"\x1b[3"

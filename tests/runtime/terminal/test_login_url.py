@@ -8,28 +8,28 @@ URL = (
 )
 
 
-def wrapped(url: str, width: int, before: str = "", after: str = "") -> list[str]:
+def wrap_url(url: str, width: int, before: str = "", after: str = "") -> list[str]:
     inner = width - len(before) - len(after)
     return [f"{before}{url[start : start + inner]:<{inner}}{after}".rstrip() for start in range(0, len(url), inner)]
 
 
-def test_the_target_of_a_link_comes_first():
-    assert find_login_url(wrapped(URL, 60), 60, ["https://docs.example.com", URL + "&whole=1"]) == URL + "&whole=1"
+def test_the_target_of_a_hyperlink_is_preferred():
+    assert find_login_url(wrap_url(URL, 60), 60, ["https://docs.example.com", URL + "&whole=1"]) == URL + "&whole=1"
     assert find_login_url([], 60, ["https://docs.example.com/guide"]) == ""
 
 
 def test_rows_that_fill_the_width_are_joined():
-    rows = ["Open this address:", "", *wrapped(URL, 60), "", "Paste the code here:"]
+    rows = ["Open this address:", "", *wrap_url(URL, 60), "", "Paste the code here:"]
     assert find_login_url(rows, 60) == URL
 
 
-def test_rows_within_a_frame_or_with_an_indent():
-    assert find_login_url(["╭────╮", *wrapped(URL, 60, "│ ", " │"), "╰────╯"], 60) == URL
-    assert find_login_url(wrapped(URL, 60, "  "), 60) == URL
+def test_rows_in_a_frame_or_with_an_indent_are_joined():
+    assert find_login_url(["╭────╮", *wrap_url(URL, 60, "│ ", " │"), "╰────╯"], 60) == URL
+    assert find_login_url(wrap_url(URL, 60, "  "), 60) == URL
 
 
-def test_the_output_has_what_the_rows_have_not():
-    rows = wrapped(URL, 60)[:2]
+def test_the_address_is_completed_from_the_output():
+    rows = wrap_url(URL, 60)[:2]
     raw = f"old https://a.b/login?old=1\r\n\x1b[1m{URL}\x1b[0m\r\nmore".encode()
 
     assert find_login_url(rows, 60, raw=raw) == URL

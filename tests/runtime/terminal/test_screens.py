@@ -94,7 +94,7 @@ def screen() -> Screen:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
+def test_a_sequence_has_the_same_effect_as_in_other_terminals(name: str, screen: Screen):
     screen.feed(CASES[name].output.encode())
 
     assert screen.rows() == [*CASES[name].rows, *[""] * (ROWS - len(CASES[name].rows))]
@@ -102,7 +102,7 @@ def test_a_sequence_shows_what_terminals_show(name: str, screen: Screen):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_screen_shows_the_same_when_its_output_arrives_byte_by_byte(name: str, screen: Screen):
+def test_output_byte_by_byte_gives_the_same_screen(name: str, screen: Screen):
     splitter = OutputSplitter()
     for byte in CASES[name].output.encode():
         screen.feed(splitter.feed(bytes([byte])))
@@ -119,7 +119,7 @@ def test_lines_out_of_sight_are_in_the_history(screen: Screen):
     assert len(screen.history(1000)) == 195
 
 
-def test_the_backgrounds_of_a_row(screen: Screen):
+def test_the_backgrounds_of_a_row_are_told(screen: Screen):
     screen.feed(b"plain\r\n\x1b[48;2;1;2;3m a \x1b[m b \x1b[44mc\x1b[m \x1b[31;7md\x1b[m\r\n")
     first, second = screen.backgrounds(0), screen.backgrounds(1)
     assert set(first) == {"default"}
@@ -137,12 +137,12 @@ def test_the_second_screen_leaves_the_history_alone(screen: Screen):
     assert set(screen.history(1000)) == {"one"}
 
 
-def test_erasing_the_history(screen: Screen):
+def test_a_program_can_erase_the_history(screen: Screen):
     screen.feed(b"one\r\n" * 10 + b"\x1b[3J")
     assert list(screen.history(10)) == []
 
 
-def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones():
+def test_plain_text_in_large_chunks_gives_the_same_screen():
     choice = random.Random(7)
     for _ in range(30):
         lines = ["x" * choice.choice((0, 3, 19, 20, 21, 45)) + str(number) for number in range(choice.randint(18, 60))]
@@ -159,7 +159,7 @@ def test_plain_text_in_large_chunks_is_the_same_as_in_small_ones():
         assert list(large.history(200)) == list(small.history(200))
 
 
-def test_the_title_and_the_modes(screen: Screen):
+def test_the_screen_knows_the_title_and_the_modes(screen: Screen):
     screen.feed("\x1b]2;Über\x07\x1b[?2004h\x1b[?1h".encode())
     assert (screen.title, screen.has_mode(2004), screen.has_mode(1), screen.has_mode(1000)) == (
         "Über",
@@ -172,7 +172,7 @@ def test_the_title_and_the_modes(screen: Screen):
     assert not screen.has_mode(2004)
 
 
-def test_another_size_keeps_the_rows_at_the_cursor(screen: Screen):
+def test_a_new_size_keeps_the_rows_at_the_cursor(screen: Screen):
     screen.feed(b"1\r\n2\r\n3\r\n4\r\n5")
     screen.resize(30, 3)
     assert (screen.columns, screen.lines) == (30, 3)
@@ -216,7 +216,7 @@ ATOMS = (
 )
 
 
-def shown_cells(screen: Screen) -> list[object]:
+def list_shown_cells(screen: Screen) -> list[object]:
     """Return the cells that a screen shows, and the style of its cursor."""
     viewer = Screen(COLUMNS, ROWS)
     viewer.feed(screen.snapshot())
@@ -225,7 +225,7 @@ def shown_cells(screen: Screen) -> list[object]:
     return [*cells, grid.cursor.attrs]
 
 
-def random_output(choice: random.Random, longest: int) -> bytes:
+def draw_random_output(choice: random.Random, longest: int) -> bytes:
     return "".join(choice.choice(ATOMS) for _ in range(choice.randint(0, longest))).encode()
 
 
@@ -233,7 +233,7 @@ def test_a_snapshot_shows_the_same_in_another_terminal():
     for seed in range(300):
         choice = random.Random(seed)
         live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
-        live.feed(random_output(choice, 15))
+        live.feed(draw_random_output(choice, 15))
         attached.feed(live.snapshot())
 
         assert attached.rows() == live.rows(), seed
@@ -246,15 +246,15 @@ def test_a_viewer_from_the_middle_shows_the_same_afterwards():
     for seed in range(300):
         choice = random.Random(seed)
         live, attached = Screen(COLUMNS, ROWS), Screen(COLUMNS, ROWS)
-        live.feed(random_output(choice, 15))
+        live.feed(draw_random_output(choice, 15))
         attached.feed(live.snapshot())
-        rest = random_output(choice, 8)
+        rest = draw_random_output(choice, 8)
         live.feed(rest)
         attached.feed(rest)
 
         assert attached.rows() == live.rows(), seed
         assert attached.cursor == live.cursor, seed
-        assert shown_cells(attached) == shown_cells(live), seed
+        assert list_shown_cells(attached) == list_shown_cells(live), seed
         assert [attached.has_mode(mode) for mode in (1, 6, 7, 25, 2004)] == [
             live.has_mode(mode) for mode in (1, 6, 7, 25, 2004)
         ]

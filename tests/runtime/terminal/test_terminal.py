@@ -23,7 +23,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
 )
 from lsp_harness.runtime.terminal.terminal_viewer import MAX_PENDING_BYTES, SlowViewer, TerminalViewer
 from tests.runtime.terminal.conftest import StartTerminal
-from tests.runtime.terminal.process_count import marked_processes, open_descriptors, until, until_shown
+from tests.runtime.terminal.process_count import find_processes_with_mark, open_descriptors, until_shown, wait_until
 
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 PYTHON = (sys.executable, "-S", "-E", "-u", "-c")
@@ -47,7 +47,7 @@ async def test_a_program_has_a_real_terminal(start: StartTerminal):
     assert any("\x1b[31mräd\x1b[0m" in line for line in terminal.read_lines(50, raw=True))
 
 
-async def test_another_size_reaches_the_program(start: StartTerminal):
+async def test_a_new_size_reaches_the_program(start: StartTerminal):
     terminal = await start(*SHELL)
     terminal.resize(132, 43)
     terminal.write(b"stty size\r")
@@ -58,20 +58,20 @@ async def test_another_size_reaches_the_program(start: StartTerminal):
     assert (terminal.screen.columns, terminal.screen.lines) == (2, 1000)
 
 
-async def test_a_line_of_json_is_typed_and_printed_as_it_is(start: StartTerminal):
+async def test_a_line_of_json_is_typed_and_printed_unchanged(start: StartTerminal):
     line = json.dumps({"type": "resize", "cols": 1, "rows": 1, "text": '{"a": [1, 2]} é'}, ensure_ascii=False)
     terminal = await start("cat", columns=120)
     viewer = terminal.attach()
     terminal.write(line.encode() + b"\r")
     # the echo of the terminal, and the output of the program
-    await until(lambda: terminal.read_lines(10).count(line) == 2, terminal)
+    await wait_until(lambda: terminal.read_lines(10).count(line) == 2, terminal)
 
     output = b"".join([await anext(viewer)])
     assert output.decode().count(line) == 2
     assert (terminal.screen.columns, terminal.screen.lines) == (120, 24)
 
 
-async def test_the_last_lines(start: StartTerminal):
+async def test_the_last_lines_can_be_read(start: StartTerminal):
     terminal = await start("bash", "-c", "for i in $(seq 200); do printf '\\033[1mline %d\\033[0m\\n' $i; done")
     assert await terminal.wait() == 0
 
@@ -100,7 +100,7 @@ async def test_signals_reach_the_listeners_in_order(start: StartTerminal):
     terminal = await start("bash", "-c", script)
     signals: list[TerminalSignal] = []
     terminal.listeners.append(signals.append)
-    await until(lambda: bool(terminal.status_reports), terminal)
+    await wait_until(lambda: bool(terminal.status_reports), terminal)
     assert terminal.status_reports[0].state == "working"
     terminal.write(b"\r")
     await terminal.wait()
@@ -117,7 +117,7 @@ async def test_signals_reach_the_listeners_in_order(start: StartTerminal):
     assert terminal.status_reports == []
 
 
-async def test_the_program_gets_answers_to_its_questions_and_viewers_do_not_see_them(start: StartTerminal):
+async def test_the_program_gets_answers_to_its_questions_and_viewers_see_none(start: StartTerminal):
     script = """
 import os, sys, termios, tty
 tty.setraw(0)
@@ -195,7 +195,7 @@ print(count, flush=True)
     assert terminal.read_lines(1)[0].strip() == "300000"
 
 
-async def test_viewers_get_everything_and_one_that_never_reads_is_dropped(
+async def test_viewers_get_all_output_and_a_viewer_that_never_reads_is_dropped(
     start: StartTerminal, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 0.3)
@@ -223,7 +223,7 @@ for n in range({FLOOD_BYTES // 50}):
         await anext(never_read)
 
 
-async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
+async def test_a_program_waits_for_a_slow_viewer_and_no_output_is_lost(
     start: StartTerminal, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(terminal_viewer, "STALL_LIMIT_S", 60.0)
@@ -233,7 +233,7 @@ async def test_a_program_waits_for_a_viewer_that_reads_later_and_loses_nothing(
     slow, other = terminal.attach(), terminal.attach()
     reading = asyncio.create_task(read_all(other))
     terminal.write(b"\r")
-    await until(lambda: slow.is_full, terminal)
+    await wait_until(lambda: slow.is_full, terminal)
     assert terminal.exit_code is None
     # what the system keeps for the terminal is all that can still come
     assert slow._size < 2 * MAX_PENDING_BYTES
@@ -271,7 +271,7 @@ async def test_a_viewer_after_the_end_gets_the_last_screen(start: StartTerminal)
     assert b"the end" in b"".join(await read_all(terminal.attach()))
 
 
-async def test_a_closed_viewer_gets_nothing_more(start: StartTerminal):
+async def test_a_closed_viewer_gets_no_more_output(start: StartTerminal):
     terminal = await start("cat")
     viewer = terminal.attach()
     await anext(viewer)
@@ -290,14 +290,14 @@ async def test_the_log_has_the_output_without_the_keys(start: StartTerminal, tmp
     assert log.read_text().splitlines() == ["key is [secret]", "done"]
 
 
-async def test_a_cancelled_start_leaves_nothing(mark: str, tmp_path: Path):
+async def test_a_cancelled_start_leaves_no_process_and_no_descriptor(mark: str, tmp_path: Path):
     before = open_descriptors()
     starting = asyncio.create_task(
         Terminal.start(
             ["sleep", "1000"], cwd=tmp_path, env=dict(os.environ), columns=80, rows=24, log_file=None, mark=mark
         )
     )
-    while not marked_processes(mark):  # noqa: ASYNC110 - the process appears
+    while not find_processes_with_mark(mark):  # noqa: ASYNC110 - the process appears
         await asyncio.sleep(0)
     starting.cancel()
     await asyncio.wait({starting})
@@ -305,15 +305,15 @@ async def test_a_cancelled_start_leaves_nothing(mark: str, tmp_path: Path):
         starting.result().close()
 
     async with asyncio.timeout(30):
-        while marked_processes(mark):  # noqa: ASYNC110 - the processes are not children of this one
+        while find_processes_with_mark(mark):  # noqa: ASYNC110 - the processes are not children of this one
             await asyncio.sleep(0.01)
     assert open_descriptors() == before
 
 
-async def test_a_terminal_that_is_only_closed_leaves_nothing(start: StartTerminal, mark: str):
+async def test_a_closed_terminal_leaves_no_process(start: StartTerminal, mark: str):
     terminal = await start(*SHELL)
     terminal.close()
 
     async with asyncio.timeout(30):
-        while marked_processes(mark):  # noqa: ASYNC110 - see above
+        while find_processes_with_mark(mark):  # noqa: ASYNC110 - see above
             await asyncio.sleep(0.01)

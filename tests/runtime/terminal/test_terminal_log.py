@@ -9,7 +9,7 @@ from lsp_harness.runtime.terminal.terminal_streams import OutputRing
 TOKEN = "sk-" + "a1B2" * 10
 
 
-def test_the_output_is_in_the_file_and_only_the_user_can_read_it(tmp_path: Path):
+def test_the_output_is_in_a_file_that_only_the_user_can_read(tmp_path: Path):
     path = tmp_path / "agents" / "a.log"
     log = TerminalLog(path)
     log.write(b"one\r\n")

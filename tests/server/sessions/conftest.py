@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.lsp import Editor, capabilities, leave_all
+from tests.support.lsp import Editor, leave_all, read_capabilities
 
 Serve = Callable[..., Awaitable[Editor]]
 EDIT = '<tool_call>\n{"name": "edit", "arguments": {"path": "app.py", "old": "a + b", "new": "a - b"}}\n</tool_call>'
@@ -59,7 +59,7 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         editor = await Editor.spawn("-m", "lsp_harness", "serve", env=environment, cwd=root)
         editors.append(editor)
         known = {
-            **capabilities(client),
+            **read_capabilities(client),
             "experimental": {"lspHarness": announced or {}},
             "workspace": {"applyEdit": applies_edits, **(workspace or {})},
             **({"window": window} if window else {}),
@@ -74,12 +74,12 @@ async def serve(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     await leave_all(editors)
 
 
-async def command(editor: Editor, name: str, /, **fields: Any) -> Any:
+async def run_command(editor: Editor, name: str, /, **fields: Any) -> Any:
     """Run a command about sessions, and return its result."""
     return await editor.request("workspace/executeCommand", {"command": f"lspHarness.{name}", "arguments": [fields]})
 
 
-async def refused(editor: Editor, name: str, /, **fields: Any) -> str:
+async def run_and_fail(editor: Editor, name: str, /, **fields: Any) -> str:
     """Run a command that must fail, and return its message."""
     id = ask(editor, name, **fields)
     answer = await editor.find(lambda message: message.get("id") == id and "method" not in message)

@@ -21,11 +21,13 @@ TEXT = "def add(a, b):\n    # subtract instead ai!\n    return a + b\n"
 DONE = "def add(a, b):\n    return a - b\n"
 
 
-def lines(first: int, last: int) -> dict[str, Any]:
+def make_line_range(first: int, last: int) -> dict[str, Any]:
     return {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
 
 
-async def offered(editor: Editor, uri: str, place: dict[str, Any], *diagnostics: dict[str, Any]) -> dict[str, Any]:
+async def request_offers(
+    editor: Editor, uri: str, place: dict[str, Any], *diagnostics: dict[str, Any]
+) -> dict[str, Any]:
     context = {"diagnostics": list(diagnostics)}
     params = {"textDocument": {"uri": uri}, "range": place, "context": context}
     actions = await editor.request("textDocument/codeAction", params)
@@ -33,8 +35,8 @@ async def offered(editor: Editor, uri: str, place: dict[str, Any], *diagnostics:
     return {action["title"]: {key: action[key] for key in ("command", "arguments")} for action in actions}
 
 
-async def applied(editor: Editor, command: dict[str, Any] | None = None) -> tuple[Any, str]:
-    """The result of a command, and the new text of the edit that the server sent."""
+async def apply_and_read_edit(editor: Editor, command: dict[str, Any] | None = None) -> tuple[Any, str]:
+    """Return the result of a command, and the new text of the edit that the server sent."""
     editor.replies["workspace/applyEdit"] = {"applied": True}
     result = None
     if command:
@@ -45,7 +47,7 @@ async def applied(editor: Editor, command: dict[str, Any] | None = None) -> tupl
     return result, "".join(change["newText"] for change in edits)
 
 
-def opened(editor: Editor, root: Path, text: str) -> str:
+def open_app(editor: Editor, root: Path, text: str) -> str:
     uri = (root / "app.py").as_uri()
     editor.open(uri, text)
     return uri
@@ -54,35 +56,37 @@ def opened(editor: Editor, root: Path, text: str) -> str:
 async def test_an_action_and_a_comment_are_offered_and_done(serve: Serve, root: Path) -> None:
     (root / "lsp-harness.toml").write_text(SETTINGS)
     editor = await serve("```python\ndef add(a, b):\n    return int(a) + b\n```")
-    uri = opened(editor, root, TEXT)
-    actions = await offered(editor, uri, lines(1, 1))
+    uri = open_app(editor, root, TEXT)
+    actions = await request_offers(editor, uri, make_line_range(1, 1))
     assert {"Guard the arguments", "Do what the comment says"} <= actions.keys()
-    assert "Do what the comment says" not in await offered(editor, uri, lines(0, 0))
-    result, text = await applied(editor, actions["Guard the arguments"])
+    assert "Do what the comment says" not in await request_offers(editor, uri, make_line_range(0, 0))
+    result, text = await apply_and_read_edit(editor, actions["Guard the arguments"])
     assert result["applied"]
     assert "return int(a) + b" in text
 
 
-async def test_the_comment_is_done_by_its_code_action(serve: Serve, root: Path) -> None:
+async def test_the_code_action_of_a_comment_makes_the_edit(serve: Serve, root: Path) -> None:
     (root / "lsp-harness.toml").write_text(SETTINGS)
     editor = await serve(f"```python\n{DONE}```")
-    uri = opened(editor, root, TEXT)
-    result, text = await applied(editor, (await offered(editor, uri, lines(1, 1)))["Do what the comment says"])
+    uri = open_app(editor, root, TEXT)
+    result, text = await apply_and_read_edit(
+        editor, (await request_offers(editor, uri, make_line_range(1, 1)))["Do what the comment says"]
+    )
     assert (result["applied"], "ai!" in text, "return a - b" in text) == (True, False, True)
 
 
-async def test_a_comment_is_done_on_save_if_the_setting_says_so(serve: Serve, root: Path) -> None:
+async def test_a_comment_is_followed_on_save_if_the_setting_says_so(serve: Serve, root: Path) -> None:
     (root / "lsp-harness.toml").write_text("[generation]\ncandidates = 1\nmax_retries = 0\n")
     editor = await serve(f"```python\n{DONE}```", actions={"comment_trigger": True})
-    uri = opened(editor, root, TEXT)
+    uri = open_app(editor, root, TEXT)
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
-    _, text = await applied(editor)
+    _, text = await apply_and_read_edit(editor)
     assert "return a - b" in text
 
 
-async def test_without_the_setting_a_save_does_nothing(serve: Serve, root: Path) -> None:
+async def test_without_the_setting_a_save_starts_no_edit(serve: Serve, root: Path) -> None:
     editor = await serve()
-    uri = opened(editor, root, TEXT)
+    uri = open_app(editor, root, TEXT)
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
     assert not [message for message in editor.received if message.get("method") == "workspace/applyEdit"]
@@ -90,13 +94,13 @@ async def test_without_the_setting_a_save_does_nothing(serve: Serve, root: Path)
 
 async def test_a_question_is_answered_with_a_text(serve: Serve, root: Path) -> None:
     editor = await serve("Because it adds.")
-    uri = opened(editor, root, TEXT.replace("subtract instead ai!", "why? ai?"))
-    command = (await offered(editor, uri, lines(1, 1)))["Answer the comment"]
+    uri = open_app(editor, root, TEXT.replace("subtract instead ai!", "why? ai?"))
+    command = (await request_offers(editor, uri, make_line_range(1, 1)))["Answer the comment"]
     result = await editor.request("workspace/executeCommand", command)
     assert result["text"].startswith("Because it adds.")
 
 
-async def test_a_broken_definition_is_a_diagnostic_that_goes_away_when_it_is_repaired(serve: Serve, root: Path) -> None:
+async def test_an_invalid_definition_is_a_diagnostic_until_it_is_repaired(serve: Serve, root: Path) -> None:
     file = root / "lsp-harness.toml"
     file.write_text(BROKEN)
     editor = await serve()
@@ -104,27 +108,27 @@ async def test_a_broken_definition_is_a_diagnostic_that_goes_away_when_it_is_rep
     [diagnostic] = published["diagnostics"]
     assert diagnostic["message"].startswith("the action 'guard' is not offered: its prompt has the unknown placeholder")
     assert diagnostic["range"]["start"]["line"] == 0
-    uri = opened(editor, root, TEXT)
-    assert "guard" not in await offered(editor, uri, lines(0, 0))
+    uri = open_app(editor, root, TEXT)
+    assert "guard" not in await request_offers(editor, uri, make_line_range(0, 0))
 
     file.write_text(BROKEN.replace("{folder}", "{file}"))
     editor.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
     await editor.find_params(
         "textDocument/publishDiagnostics", lambda p: p["uri"] == file.as_uri() and not p["diagnostics"]
     )
-    assert "guard" in await offered(editor, uri, lines(0, 0))
+    assert "guard" in await request_offers(editor, uri, make_line_range(0, 0))
 
 
-async def test_all_of_a_kind_are_one_edit(serve: Serve, root: Path) -> None:
+async def test_all_findings_of_a_kind_are_fixed_by_one_edit(serve: Serve, root: Path) -> None:
     editor = await serve()
-    uri = opened(editor, root, "import os\nimport re\nimport sys\n\nprint(re)\n")
+    uri = open_app(editor, root, "import os\nimport re\nimport sys\n\nprint(re)\n")
     diagnostic = {
         "range": {"start": {"line": 0, "character": 7}, "end": {"line": 0, "character": 9}},
         "message": "`os` imported but unused",
         "code": "F401",
         "source": "Ruff",
     }
-    actions = await offered(editor, uri, lines(0, 0), diagnostic)
+    actions = await request_offers(editor, uri, make_line_range(0, 0), diagnostic)
     command = actions["Fix all 2 of F401 in this file with lsp-harness"]
     editor.replies["workspace/applyEdit"] = {"applied": True}
     result = await editor.request("workspace/executeCommand", command)

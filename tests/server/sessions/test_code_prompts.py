@@ -13,11 +13,11 @@ import pytest
 
 from lsp_harness.sdk import EditEvent, HarnessClient, StateChange
 from lsp_harness.wire.stage_lines import describe_stage
-from tests.server.sessions.conftest import EDITED, TEXT, Serve, command
+from tests.server.sessions.conftest import EDITED, TEXT, Serve, run_command
 from tests.server.sessions.test_unsaved_texts import change
-from tests.support.lsp import Editor, capabilities
+from tests.support.lsp import Editor, read_capabilities
 from tests.support.scripted_session import write_script
-from tests.support.server import FakeServer, Reply, serving
+from tests.support.server import FakeServer, Reply, open_server
 
 TASK = "let add subtract b"
 ANSWER = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -47,7 +47,7 @@ async def run_in_editor(serve: Serve, **fields: Any) -> "tuple[dict[str, Any], l
             "workDoneToken": "work",
         },
     )
-    frames = (await command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
+    frames = (await run_command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
     values = [message["params"]["value"] for message in editor.received if message.get("method") == "$/progress"]
     lines = [str(value.get("message")) for value in values if value["kind"] == "report"]
     return answer, frames, [line for line in lines if line.startswith("[")]
@@ -110,12 +110,12 @@ async def ask_in_editor(root: Path, task: str) -> list[dict[str, Any]]:
         folders = [{"uri": root.as_uri(), "name": root.name}]
         await editor.initialize(
             "plain",
-            capabilities=capabilities("plain"),
+            capabilities=read_capabilities("plain"),
             workspaceFolders=folders,
             initializationOptions={"trusted": True},
         )
-        answer = await command(editor, "agent.run", prompt=task, driver="code")
-        return (await command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
+        answer = await run_command(editor, "agent.run", prompt=task, driver="code")
+        return (await run_command(editor, "events.since", sessionId=answer["sessionId"]))["events"]
     finally:
         await editor.leave()
 
@@ -159,7 +159,7 @@ async def test_the_editor_the_terminal_and_a_program_ask_the_model_the_same(
     monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "2")
     requests, events = list[list[dict[str, Any]]](), list[tuple[list[str], list[str]]]()
 
-    async with serving(create_engine()) as server, asyncio.timeout(LIMIT_S):
+    async with open_server(create_engine()) as server, asyncio.timeout(LIMIT_S):
         monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", server.url)
 
         def record(states: list[str], diffs: list[str]) -> None:
@@ -200,13 +200,13 @@ async def test_an_unsaved_text_is_changed_by_the_editor(serve: Serve, root: Path
     editor.replies["workspace/applyEdit"] = apply
     editor.open(uri, TEXT)
     change(editor, uri, 2, unsaved)
-    answer = await command(editor, "agent.run", prompt=TASK, driver="code")
+    answer = await run_command(editor, "agent.run", prompt=TASK, driver="code")
     assert answer["text"].startswith("app.py:4-5: "), answer
     assert answer["text"].endswith("; applied")
     assert (root / "app.py").read_text() == TEXT
     # a saved session keeps its driver
-    await command(editor, "session.close", sessionId=answer["sessionId"])
-    shown = await command(editor, "agent.run", prompt="hm", sessionId=answer["sessionId"])
+    await run_command(editor, "session.close", sessionId=answer["sessionId"])
+    shown = await run_command(editor, "agent.run", prompt="hm", sessionId=answer["sessionId"])
     assert "the script has 5 replies" in shown["detail"]
     assert "You sort what a programmer" in shown["detail"]
 

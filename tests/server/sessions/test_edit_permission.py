@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.load import user_config_file
-from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, command, refused
+from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, run_and_fail, run_command
 from tests.support.lsp import Editor
 
 ANSWER = "```python\n    return a - b\n```"
@@ -26,14 +26,14 @@ async def propose(editor: Editor, root: Path) -> tuple[str, str]:
     uri = (root / "app.py").as_uri()
     editor.open(uri, TEXT)
     editor.replies["workspace/applyEdit"] = {"applied": False, "failureReason": "later"}
-    outcome = await command(editor, "instruct", uri=uri, range=LINE, instruction="subtract")
+    outcome = await run_command(editor, "instruct", uri=uri, range=LINE, instruction="subtract")
     assert (outcome["applied"], outcome["failureReason"]) == (False, "later")
     frame = await editor.find_params("$/lspHarness/event", lambda frame: frame.get("status") == "proposed")
     editor.replies["workspace/applyEdit"] = {"applied": True}
     return uri, frame["proposal"]
 
 
-def decisions(editor: Editor) -> list[tuple[str, str, str]]:
+def find_decisions(editor: Editor) -> list[tuple[str, str, str]]:
     frames = [message["params"] for message in editor.received if message.get("method") == "$/lspHarness/event"]
     return [(frame["tool"], frame["decision"], frame["by"]) for frame in frames if frame.get("event") == "permission"]
 
@@ -42,7 +42,7 @@ async def test_a_proposal_is_applied_once(serve: Serve, root: Path):
     editor = await serve(ANSWER, announced={"events": True})
     uri, proposal = await propose(editor, root)
 
-    outcome = await command(editor, "edit.apply", uri=uri, proposalId=proposal)
+    outcome = await run_command(editor, "edit.apply", uri=uri, proposalId=proposal)
 
     assert outcome["applied"]
     assert "parse ✓" in outcome["summary"]
@@ -50,10 +50,10 @@ async def test_a_proposal_is_applied_once(serve: Serve, root: Path):
     assert "a - b" in str(sent[-1]["edit"])
     applied = await editor.find_params("$/lspHarness/event", lambda frame: frame.get("status") == "applied")
     assert applied["proposal"] == proposal
-    assert "no open proposal" in await refused(editor, "edit.apply", uri=uri, proposalId=proposal)
+    assert "no open proposal" in await run_and_fail(editor, "edit.apply", uri=uri, proposalId=proposal)
     # the linter once for the turn, and each request to apply the edit
     request = ("edit", "allow", "person")
-    assert decisions(editor) == [("lint", "allow", "mode"), request, request]
+    assert find_decisions(editor) == [("lint", "allow", "mode"), request, request]
 
 
 async def test_a_proposal_is_not_applied_to_another_text(serve: Serve, root: Path):
@@ -61,51 +61,51 @@ async def test_a_proposal_is_not_applied_to_another_text(serve: Serve, root: Pat
     uri, proposal = await propose(editor, root)
     change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": TEXT + "\nx = 1\n"}]}
     editor.notify("textDocument/didChange", change)
-    assert "the document changed since" in await refused(editor, "edit.apply", uri=uri, proposalId=proposal)
+    assert "the document changed since" in await run_and_fail(editor, "edit.apply", uri=uri, proposalId=proposal)
 
 
-async def test_a_rejected_proposal_is_gone_and_its_reason_is_in_the_log(serve: Serve, root: Path):
+async def test_a_rejected_proposal_cannot_be_applied_and_its_reason_is_logged(serve: Serve, root: Path):
     editor = await serve(ANSWER, announced={"events": True})
     uri, proposal = await propose(editor, root)
 
-    assert await command(editor, "edit.reject", uri=uri, proposalId=proposal, reason="too clever") is None
+    assert await run_command(editor, "edit.reject", uri=uri, proposalId=proposal, reason="too clever") is None
 
     rejected = await editor.find_params(
         "$/lspHarness/event", lambda frame: frame.get("type") == "edit" and frame["status"] == "rejected"
     )
     assert (rejected["proposal"], rejected["reason"]) == (proposal, "too clever")
-    assert "no open proposal" in await refused(editor, "edit.apply", uri=uri, proposalId=proposal)
+    assert "no open proposal" in await run_and_fail(editor, "edit.apply", uri=uri, proposalId=proposal)
 
 
 @pytest.mark.parametrize("mode", ["plan", "deny"])
-async def test_no_edit_reaches_the_editor_in_a_mode_that_denies_it(serve: Serve, root: Path, mode: str):
+async def test_no_edit_is_sent_to_the_editor_in_a_mode_that_denies_it(serve: Serve, root: Path, mode: str):
     editor = await serve(ANSWER, announced={"events": True}, mode=mode)
     uri = (root / "app.py").as_uri()
     editor.open(uri, TEXT)
 
-    reason = await refused(editor, "instruct", uri=uri, range=LINE, instruction="subtract")
+    reason = await run_and_fail(editor, "instruct", uri=uri, range=LINE, instruction="subtract")
 
     assert reason.casefold().startswith(f"{REFUSAL}: the permission mode {mode} does not allow it")
     assert not [m for m in editor.received if m.get("method") == "workspace/applyEdit"]
-    assert decisions(editor) == [("lint", "allow", "mode"), ("edit", "deny", "mode")]
+    assert find_decisions(editor) == [("lint", "allow", "mode"), ("edit", "deny", "mode")]
 
 
 @pytest.mark.parametrize(("title", "is_saved"), [("Allow for this session", False), ("Always allow", True)])
-async def test_an_answer_for_longer_counts_for_the_next_question_of_this_file(
+async def test_a_lasting_answer_decides_the_next_question_about_the_file(
     serve: Serve, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, title: str, is_saved: bool
 ):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     again = EDIT.replace("a + b", "a - b", 1).replace('"new": "a - b"', '"new": "a * b"')
     editor = await serve(EDIT, "done", again, "done")
     editor.replies["window/showMessageRequest"] = {"title": title}
-    session = (await command(editor, "agent.run", prompt="subtract"))["sessionId"]
+    session = (await run_command(editor, "agent.run", prompt="subtract"))["sessionId"]
     assert (root / "app.py").read_text() == EDITED
 
-    await command(editor, "agent.run", prompt="multiply", sessionId=session)
+    await run_command(editor, "agent.run", prompt="multiply", sessionId=session)
 
     assert (root / "app.py").read_text() == TEXT.replace("a + b", "a * b")
     assert len([m for m in editor.received if m.get("method") == "window/showMessageRequest"]) == 1
-    events = await command(editor, "events.since", sessionId=session)
+    events = await run_command(editor, "events.since", sessionId=session)
     decided = [frame for frame in events["events"] if frame.get("event") == "permission" and frame["tool"] == "edit"]
     assert [(frame["decision"], frame["by"]) for frame in decided] == [("allow", "person"), ("allow", "rule")]
     settings = user_config_file()
@@ -114,16 +114,20 @@ async def test_an_answer_for_longer_counts_for_the_next_question_of_this_file(
     assert f"always (saved in {settings}, for all folders), it would allow:\n  edit(app.py) = " in asked
 
 
-async def test_a_steering_text_reaches_the_model_at_its_next_step(serve: Serve, root: Path):
+async def test_a_steering_text_is_in_the_next_request_to_the_model(serve: Serve, root: Path):
     editor = await serve(EDIT, {"text": "in German", "expect": "answer in German"}, announced={"permissions": True})
     id = ask(editor, "agent.run", prompt="subtract")
     question = await editor.find_params("$/lspHarness/permission")
 
-    item = (await command(editor, "agent.steer", sessionId=question["session_id"], text="answer in German"))["itemId"]
-    await command(editor, "permission.respond", requestId=question["request_id"], decision="allow")
+    item = (await run_command(editor, "agent.steer", sessionId=question["session_id"], text="answer in German"))[
+        "itemId"
+    ]
+    await run_command(editor, "permission.respond", requestId=question["request_id"], decision="allow")
 
     answer = await editor.answer(id)
     assert (answer["reason"], answer["text"]) == ("completed", "in German")
-    events: list[dict[str, Any]] = (await command(editor, "events.since", sessionId=question["session_id"]))["events"]
+    events: list[dict[str, Any]] = (await run_command(editor, "events.since", sessionId=question["session_id"]))[
+        "events"
+    ]
     queue = [(frame["status"], frame["item_id"], frame["turn"]) for frame in events if frame["type"] == "queue"]
     assert queue == [("added", item, None), ("taken", item, answer["turn"])]

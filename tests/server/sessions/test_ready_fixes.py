@@ -16,7 +16,7 @@ async def change(editor: Editor, uri: str, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", params)
 
 
-async def published(editor: Editor, version: int, *, count: int) -> Any:
+async def wait_for_diagnostics(editor: Editor, version: int, *, count: int) -> Any:
     """Wait for diagnostics of a version, and return them."""
     params = await editor.find_params(
         "textDocument/publishDiagnostics",
@@ -25,20 +25,20 @@ async def published(editor: Editor, version: int, *, count: int) -> Any:
     return params["diagnostics"]
 
 
-async def quick_fixes(editor: Editor, uri: str, diagnostic: dict[str, Any]) -> list[dict[str, Any]]:
+async def request_quick_fixes(editor: Editor, uri: str, diagnostic: dict[str, Any]) -> list[dict[str, Any]]:
     context = {"diagnostics": [diagnostic], "only": ["quickfix"], "triggerKind": 1}
     params = {"textDocument": {"uri": uri}, "range": diagnostic["range"], "context": context}
     return await editor.request("textDocument/codeAction", params)
 
 
-async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens(serve: Serve, root: Path):
+async def test_a_saved_edit_is_verified_and_its_fix_is_prepared(serve: Serve, root: Path):
     editor = await serve(client="vscode", verification={"on_save": True}, background=ALWAYS)
     uri = (root / "app.py").as_uri()
     editor.open(uri, "def area(radius):\n    return 3\n")
     await change(editor, uri, 2, BROKEN)
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
 
-    [diagnostic] = await published(editor, 2, count=1)
+    [diagnostic] = await wait_for_diagnostics(editor, 2, count=1)
     assert (diagnostic["source"], diagnostic["code"]) == ("lsp-harness", "lint/F821")
     assert diagnostic["data"]["finding"]["source"] == "ruff"
     line, place = diagnostic["relatedInformation"]
@@ -46,30 +46,30 @@ async def test_a_save_is_verified_and_its_fix_is_ready_when_the_light_bulb_opens
     assert diagnostic["data"]["feedback"] == line["message"]
     assert place["message"] == "it came with a change that was saved here"
 
-    while "edit" not in (fix := (await quick_fixes(editor, uri, diagnostic))[0]):
+    while "edit" not in (fix := (await request_quick_fixes(editor, uri, diagnostic))[0]):
         assert editor.process.returncode is None
     assert fix["title"] == "Fix with lsp-harness: `raduis` → `radius` (parse ✓, kept ✓, lint ✓, gone ✓)"
     [edit] = fix["edit"]["changes"][uri]
     assert edit["newText"] == "radius"
 
     await change(editor, uri, 3, FIXED)
-    assert await published(editor, 3, count=0) == []
+    assert await wait_for_diagnostics(editor, 3, count=0) == []
     executed = {"command": "lspHarness.statistics", "arguments": []}
     statistics = await editor.request("workspace/executeCommand", executed)
     names = ("fixes_prepared", "fixes_used", "fixes_dropped", "fixes_offered")
     assert [statistics[name] for name in names] == [1, 1, 0, 1]
     # a text that was fixed is no text of the old diagnostic
-    assert not [fix for fix in await quick_fixes(editor, uri, diagnostic) if "edit" in fix]
+    assert not [fix for fix in await request_quick_fixes(editor, uri, diagnostic) if "edit" in fix]
 
 
-async def test_nothing_is_ready_where_the_user_does_not_trust_the_workspace(serve: Serve, root: Path):
+async def test_no_fix_is_prepared_in_a_workspace_that_is_not_trusted(serve: Serve, root: Path):
     editor = await serve(client="vscode", trusted=False, verification={"on_save": True}, background=ALWAYS)
     uri = (root / "app.py").as_uri()
     editor.open(uri, "def area(radius):\n    return 3\n")
     await change(editor, uri, 2, BROKEN + "(\n")
     editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     # settings in a workspace that is not trusted count if they come from the editor; the linter does not run
-    [diagnostic] = await published(editor, 2, count=1)
+    [diagnostic] = await wait_for_diagnostics(editor, 2, count=1)
     assert diagnostic["code"] == "syntax"
     assert diagnostic["data"]["feedback"].startswith("SYNTAX ERROR at line 3: ")
-    assert [fix["title"] for fix in await quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]
+    assert [fix["title"] for fix in await request_quick_fixes(editor, uri, diagnostic)] == ["Why lsp-harness says this"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.sessions.conftest import EDIT, TEXT, Serve, command
+from tests.server.sessions.conftest import EDIT, TEXT, Serve, run_command
 from tests.support.lsp import Editor
 
 READ = '<tool_call>\n{"name": "read", "arguments": {"path": "app.py"}}\n</tool_call>'
@@ -19,8 +19,8 @@ def change(editor: Editor, uri: str, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
-async def tool_ends(editor: Editor, session_id: str) -> list[dict[str, Any]]:
-    events = await command(editor, "events.since", sessionId=session_id)
+async def read_tool_ends(editor: Editor, session_id: str) -> list[dict[str, Any]]:
+    events = await run_command(editor, "events.since", sessionId=session_id)
     return [frame for frame in events["events"] if frame["type"] == "tool_end"]
 
 
@@ -28,8 +28,8 @@ async def run_with_unsaved_text(editor: Editor, uri: str) -> list[dict[str, Any]
     """Run a turn about a document that was edited and not saved, and return the ends of its tool calls."""
     editor.open(uri, TEXT)
     change(editor, uri, 2, UNSAVED)
-    answer = await command(editor, "agent.run", prompt="subtract")
-    return await tool_ends(editor, answer["sessionId"])
+    answer = await run_command(editor, "agent.run", prompt="subtract")
+    return await read_tool_ends(editor, answer["sessionId"])
 
 
 async def test_the_model_reads_and_edits_the_unsaved_text(serve: Serve, root: Path):
@@ -60,7 +60,7 @@ async def test_the_model_reads_and_edits_the_unsaved_text(serve: Serve, root: Pa
         (RuntimeError("no such method"), "the editor did not apply the edit"),
     ],
 )
-async def test_an_edit_that_the_editor_refuses_changes_nothing(serve: Serve, root: Path, reply: Any, message: str):
+async def test_an_edit_that_the_editor_refuses_changes_no_text(serve: Serve, root: Path, reply: Any, message: str):
     editor = await serve(EDIT, "done", mode="acceptEdits")
     editor.replies["workspace/applyEdit"] = reply
     [edited] = await run_with_unsaved_text(editor, (root / "app.py").as_uri())
@@ -77,13 +77,13 @@ async def test_an_editor_that_applies_no_edits_is_asked_to_save(serve: Serve, ro
     assert (root / "app.py").read_text() == TEXT
 
 
-async def test_a_text_that_is_open_and_saved_is_edited_in_its_file(serve: Serve, root: Path):
+async def test_a_saved_open_text_is_edited_in_its_file(serve: Serve, root: Path):
     editor = await serve(EDIT, "done", mode="acceptEdits")
     uri = (root / "app.py").as_uri()
     editor.open(uri, TEXT)
     change(editor, uri, 2, UNSAVED)
     change(editor, uri, 3, TEXT)
-    answer = await command(editor, "agent.run", prompt="subtract")
-    [edited] = await tool_ends(editor, answer["sessionId"])
+    answer = await run_command(editor, "agent.run", prompt="subtract")
+    [edited] = await read_tool_ends(editor, answer["sessionId"])
     assert edited["output"].startswith("app.py was changed in line 2.")
     assert "a - b" in (root / "app.py").read_text()

@@ -1,10 +1,10 @@
 """Tests of annotations for the services that run CI jobs."""
 
 from lsp_harness.verify.digest.digest import digest_output
-from tests.verify.digest.conftest import digest_lines, fixture
+from tests.verify.digest.conftest import digest_lines, read_fixture
 
 
-def test_annotations_of_ty_and_ruff():
+def test_annotations_of_ty_and_ruff_are_read():
     assert digest_lines("github-ty.txt") == [
         "tests/test_broken.py:1:8: error: Cannot resolve imported module `gone` [import-not-found]"
     ]
@@ -15,13 +15,13 @@ def test_annotations_of_ty_and_ruff():
     assert digest_output(text, root="/p").lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
 
 
-def test_a_failed_test_of_vitest():
+def test_a_failed_test_of_vitest_is_read_from_annotations():
     lines = digest_lines("github-vitest.txt")
     assert "TEST FAIL: calc > add() > adds two numbers — AssertionError: expected -1 to be 3" in lines[1]
     assert lines[1].endswith("(src/calc.test.js:7:25)")
 
 
-def test_plain_annotations():
+def test_annotations_without_a_tool_are_read():
     text = "::warning file=src/b.js,line=3::Unexpected%2C var\n::notice::careful\n::error::it broke\n::debug::x\n"
     assert digest_output(text).lines(5) == [
         "error: it broke",
@@ -30,7 +30,7 @@ def test_plain_annotations():
     ]
 
 
-def test_the_raw_log_of_a_job():
+def test_the_raw_log_of_a_job_is_read():
     end = "##[error]Process completed with exit code 1.\n"
     text = f"##[group]Run tsc\n##[error]src/a.ts(3,7): error TS2322: Type 'a'.\n{end}"
     stamped = "".join(f"2026-01-02T03:04:05.1234567Z {line}\n" for line in text.splitlines())
@@ -44,5 +44,5 @@ def test_the_raw_log_of_a_job():
 
 
 def test_a_problem_that_is_printed_twice_counts_once():
-    digest = digest_output(fixture("vitest.txt") + fixture("github-vitest.txt"), root="/project")
-    assert digest.lines(9) == digest_output(fixture("vitest.txt"), root="/project").lines(9)
+    digest = digest_output(read_fixture("vitest.txt") + read_fixture("github-vitest.txt"), root="/project")
+    assert digest.lines(9) == digest_output(read_fixture("vitest.txt"), root="/project").lines(9)

@@ -6,12 +6,12 @@ from lsp_harness.errors import UsageError
 from lsp_harness.verify.digest.digest import MAX_MESSAGE_CHARS, digest_output, read_last_line
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import ToolProblem
-from tests.verify.digest.conftest import digest_fixture, fixture
+from tests.verify.digest.conftest import digest_of_fixture, read_fixture
 
 TOKEN = "ghp_" + "a1B2" * 9
 
 
-def test_errors_first_and_what_is_said_again_is_counted():
+def test_errors_come_first_and_repeated_problems_are_counted():
     result = Digest(
         "tool",
         (
@@ -40,23 +40,23 @@ def test_errors_first_and_what_is_said_again_is_counted():
 
 
 def test_lines_that_end_as_elsewhere_and_colours(name: str):
-    assert digest_output(fixture(name).replace("\n", "\r\n"), root="/project") == digest_fixture(name)
+    assert digest_output(read_fixture(name).replace("\n", "\r\n"), root="/project") == digest_of_fixture(name)
     if not name.endswith((".xml", ".json")):
-        coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in fixture(name).split("\n")[:-1])
-        assert digest_output(coloured, root="/project") == digest_fixture(name)
+        coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in read_fixture(name).split("\n")[:-1])
+        assert digest_output(coloured, root="/project") == digest_of_fixture(name)
 
 
-def test_a_log_of_several_tools():
+def test_a_log_of_several_tools_names_all_of_them():
     digest = digest_output(
-        "".join(fixture(name) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")), root="/project"
+        "".join(read_fixture(name) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")), root="/project"
     )
     assert digest.tool == "pytest, ruff, mypy, tsc"
     assert len(digest.problems) == sum(
-        len(digest_fixture(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
+        len(digest_of_fixture(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
     )
 
 
-def test_secrets_are_taken_out():
+def test_secrets_are_removed():
     for text in (
         f"a.py:1: error: Invalid value '{TOKEN}'  [misc]\n",
         f"FAILED test_a.py::test_a[{TOKEN}] - AssertionError: assert '{TOKEN}' == ''\n",
@@ -82,7 +82,7 @@ def test_a_long_message_keeps_both_ends():
     assert len(problem.message) <= MAX_MESSAGE_CHARS
 
 
-def test_output_that_nobody_understands():
+def test_an_unknown_output_has_no_problems():
     digest = digest_output("All good.\nNothing to see.\n")
     assert (digest.tool, digest.problems) == ("", ())
     assert digest.lines(5) == ["this output is not understood (2 lines)"]
@@ -119,11 +119,11 @@ def test_output_that_nobody_understands():
         ),
     ],
 )
-def test_other_tools(text: str, line: str):
+def test_lines_of_unknown_tools_are_read(text: str, line: str):
     assert digest_output(f"some words\n{text}and more\n", root="/p").lines(5) == [line]
 
 
-def test_one_tool_is_content_and_another_is_not_known():
+def test_an_error_of_an_unknown_tool_is_found_behind_a_clean_tool():
     digest = digest_output("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
     assert digest.lines(5) == ["a.c:3:5: error: expected ';'"]
     assert digest.tool == "ruff, output"
@@ -131,14 +131,14 @@ def test_one_tool_is_content_and_another_is_not_known():
 
 
 @pytest.mark.parametrize("text", ['{"reason": "x", "message": {}}\n', "   Running all of it\n"])
-def test_a_log_that_only_looks_like_a_tools(text: str):
+def test_a_log_that_only_resembles_a_tool_is_not_understood(text: str):
     assert digest_output(text).tool == ""
 
 
 @pytest.mark.parametrize(
     "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
 )
-def test_texts_that_are_no_place(text: str):
+def test_texts_that_only_resemble_a_place_are_ignored(text: str):
     assert digest_output(text).problems == ()
 
 
@@ -162,7 +162,7 @@ def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
     assert len(digest.problems) == 1
 
 
-def test_the_side_that_was_computed_is_what_was_got():
+def test_the_computed_side_of_an_assertion_is_shown_as_got():
     block = (
         "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\n"
         "test_a.py:1: AssertionError\n"
@@ -173,12 +173,12 @@ def test_the_side_that_was_computed_is_what_was_got():
     assert "expected ' == ', got 'a'" in digest_output(block.format("assert 'a' == ' == '")).problems[0].message
 
 
-def test_a_panic_of_no_test():
+def test_a_panic_outside_of_a_test_is_a_failure():
     text = "panic: boom\n\ngoroutine 18 [running]:\nmain.f()\n\t/p/a/a.go:7 +0x1a\nFAIL\texample.com/a\t0.01s\n"
     assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: example.com/a — panic: boom (a/a.go:7)"]
 
 
-def test_a_doctest():
+def test_a_failed_doctest_shows_both_values():
     text = (
         "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n"
         "/p/a.py:1: DocTestFailure\n"
@@ -187,7 +187,7 @@ def test_a_doctest():
     assert digest_output(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
 
 
-def test_junit_of_another_runner():
+def test_junit_of_another_runner_is_read():
     text = (
         '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" '
         'line="4">'

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.verify.digest.conftest import digest_fixture, digest_lines
+from tests.verify.digest.conftest import digest_lines, digest_of_fixture
 
 TESTS = [
     (
@@ -66,21 +66,21 @@ BUILD = [
 
 
 @pytest.mark.parametrize("name", ["pytest.txt", "pytest-q.txt", "pytest-short.txt"])
-def test_pytest_text(name: str):
+def test_text_of_pytest_has_all_its_failures(name: str):
     assert digest_lines(name) == TESTS
-    assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
+    assert digest_of_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
 @pytest.mark.parametrize("name", ["pytest.xml", "pytest-no-summary.txt"])
-def test_pytest_in_another_order(name: str):
+def test_reports_of_pytest_in_another_order_have_the_same_failures(name: str):
     # a file is known where a test has one: without the summary, what was not raised anywhere has none
     assert {line.removesuffix(" (tests/test_parse.py)") for line in digest_lines(name)} == {
         line.removesuffix(" (tests/test_parse.py)") for line in TESTS
     }
-    assert digest_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
+    assert digest_of_fixture(name).summary == "pytest: 7 failed, 1 passed, 2 skipped, 2 errors"
 
 
-def test_pytest_without_tracebacks():
+def test_output_of_pytest_without_tracebacks_has_all_failures():
     lines = digest_lines("pytest-no.txt")
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py)"
     # the summary is cut off there: half of what was expected would be misleading
@@ -90,7 +90,7 @@ def test_pytest_without_tracebacks():
 
 
 @pytest.mark.parametrize("name", ["pytest-line.txt", "pytest-native.txt"])
-def test_pytest_with_other_tracebacks(name: str):
+def test_output_of_pytest_with_other_tracebacks_has_all_failures(name: str):
     lines = digest_lines(name)
     assert lines[0] == "TEST FAIL: test_parse_input — AssertionError: expected 3, got None (tests/test_parse.py:7)"
     assert lines[2] == TESTS[2]
@@ -103,25 +103,25 @@ def test_pytest_stopped_by_a_file_that_cannot_be_imported():
     assert digest_lines("pytest-nothing.txt") == ["error: file or directory not found: nowhere.py [usage]"]
 
 
-def test_an_expected_failure_is_none():
-    digest = digest_fixture("pytest-clean.txt")
+def test_an_expected_failure_is_no_problem():
+    digest = digest_of_fixture("pytest-clean.txt")
     assert (digest.problems, digest.skipped) == ((), 2)
 
 
 @pytest.mark.parametrize(
     "name", ["ruff.json", "ruff-lines.json", "ruff-concise.txt", "ruff-full.txt", "ruff-grouped.txt"]
 )
-def test_ruff(name: str):
+def test_all_formats_of_ruff_give_the_same_findings(name: str):
     assert digest_lines(name) == RUFF
-    assert digest_fixture(name).tool == "ruff"
+    assert digest_of_fixture(name).tool == "ruff"
 
 
-def test_ruff_format():
+def test_output_of_ruff_format_is_read():
     assert digest_lines("ruff-format.txt") == [RUFF[0], "c.py:8:13: warning: File would be reformatted [unformatted]"]
 
 
 @pytest.mark.parametrize("name", ["eslint.json", "eslint-stylish.txt", "eslint-color.txt"])
-def test_eslint(name: str):
+def test_all_formats_of_eslint_give_the_same_findings(name: str):
     assert [line.replace(". [", " [") for line in digest_lines(name)] == [
         "src/area.js:5:13: error: Expected '===' and instead saw '==' [eqeqeq]",
         "src/area.js:5:16: error: 'missing' is not defined [no-undef]",
@@ -131,7 +131,7 @@ def test_eslint(name: str):
     ]
 
 
-def test_mypy():
+def test_all_formats_of_mypy_give_the_same_findings():
     assert digest_lines("mypy-pretty.txt") == MYPY
     assert digest_lines("mypy.json") == [*MYPY[:-1], f"{MYPY[-1]} [misc]"]
     assert (
@@ -142,17 +142,17 @@ def test_mypy():
     assert digest_lines("mypy-syntax.txt")[1] == "b.py:1: error: Expected `)`, found newline [syntax]"
 
 
-def test_pyright():
+def test_text_and_json_of_pyright_give_the_same_findings():
     assert digest_lines("pyright.txt") == digest_lines("pyright.json")
     assert digest_lines("pyright.txt")[0] == (
         'a.py:6:12: error: Type "str" is not assignable to return type "int"; "str" is not assignable to "int" '
         "[reportReturnType]"
     )
     assert "b.py:2:5: error: Expected expression (×2: also line 3)" in digest_lines("pyright.txt")
-    assert digest_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
+    assert digest_of_fixture("pyright.txt").summary == "pyright: 14 errors, 1 remark"
 
 
-def test_tsc():
+def test_plain_and_pretty_output_of_tsc_give_the_same_findings():
     assert digest_lines("tsc.txt") == digest_lines("tsc-pretty.txt")
     assert digest_lines("tsc.txt")[0] == (
         "src/area.ts:7:9: error: Type 'number' is not assignable to type 'string'. [TS2322] (×2: also line 11)"
@@ -160,19 +160,19 @@ def test_tsc():
     assert digest_lines("tsc.txt")[3].endswith("Type 'string' is not assignable to type 'number'. [TS2322]")
     [line] = digest_lines("tsc-nothing.txt")
     assert line.startswith("error: File 'nowhere.ts' not found.")
-    assert digest_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
+    assert digest_of_fixture("tsc-pretty.txt").summary == "tsc: 9 errors"
 
 
 def test_go():
     assert digest_lines("go-build.txt") == BUILD
     assert digest_lines("go-test.json") == GO
     assert digest_lines("go-test.txt") == digest_lines("go-test-v.txt") == [*BUILD, *GO]
-    assert digest_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
+    assert digest_of_fixture("go-test-v.txt").summary == "go: 4 failed, 3 passed, 1 skipped, 4 errors"
     vet = "parse/parse.go:6:2: error: fmt.Printf format %d has arg text of wrong type string"
     assert digest_lines("go-vet.txt")[1:] == digest_lines("go-test-vet.txt") == [vet]
 
 
-def test_cargo_build():
+def test_all_formats_of_cargo_build_give_the_same_errors():
     errors = [
         "src/main.rs:7:24: error: mismatched types: expected `String`, found `i32` [E0308]",
         "src/main.rs:11:5: error: cannot find function `missing` in this scope: not found in this scope [E0425]",
@@ -185,10 +185,10 @@ def test_cargo_build():
     )
     assert digest_lines("cargo-build.json")[2] == "src/lib.rs:1:5: warning: unused import: `std::fs` [unused_imports]"
     for name in ("cargo-build.txt", "cargo-build.json", "cargo-short.txt"):
-        assert digest_fixture(name).summary == "cargo: 2 errors, 3 warnings"
+        assert digest_of_fixture(name).summary == "cargo: 2 errors, 3 warnings"
 
 
-def test_cargo_test():
+def test_failed_tests_of_cargo_are_read():
     assert digest_lines("cargo-test.txt") == [
         'TEST FAIL: tests::gives — "nothing there"',
         "TEST FAIL: tests::panics — test did not panic as expected (src/lib.rs:45:8)",
@@ -201,16 +201,16 @@ def test_cargo_test():
         "src/lib.rs:1:5: warning: unused import: `std::fs`",
         "src/lib.rs:9:9: warning: unused variable: `spare`",
     ]
-    assert digest_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
+    assert digest_of_fixture("cargo-test.txt").summary == "cargo: 5 failed, 1 passed, 1 skipped, 2 warnings"
 
 
 @pytest.mark.parametrize("tool", ["ruff", "mypy", "pyright", "go", "cargo"])
-def test_nothing_wrong(tool: str):
-    digest = digest_fixture(f"{tool}-clean.txt")
+def test_a_clean_output_has_no_problems(tool: str):
+    digest = digest_of_fixture(f"{tool}-clean.txt")
     assert (digest.tool, digest.problems, digest.note) == (tool, (), "")
-    assert digest_fixture("eslint-clean.json").summary == "eslint: no problems"
+    assert digest_of_fixture("eslint-clean.json").summary == "eslint: no problems"
 
 
-def test_a_tool_told_by_name_says_the_same(name: str):
+def test_a_named_tool_gives_the_same_digest(name: str):
     tool = name.split("-")[0].split(".")[0]
-    assert digest_fixture(name, tool) == digest_fixture(name)
+    assert digest_of_fixture(name, tool) == digest_of_fixture(name)

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import digest_fixture, digest_lines
+from tests.verify.digest.conftest import digest_lines, digest_of_fixture
 
 JAVA = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="com.acme.CalcTest" tests="4" errors="1" skipped="1" failures="1">
@@ -124,7 +124,7 @@ NEXTEST_WITH_OUTPUT = NEXTEST.replace(
 )
 
 
-def ids(digest: Digest) -> tuple[list[str], list[str]]:
+def read_test_ids(digest: Digest) -> tuple[list[str], list[str]]:
     return [problem.failed_id for problem in digest.problems], sorted(digest.passed_tests or ())
 
 
@@ -175,12 +175,14 @@ def ids(digest: Digest) -> tuple[list[str], list[str]]:
         (BUN, "TEST FAIL: calc > adds — failed (src/calc.test.ts:5)", "src/calc.test.ts::calc > adds", None),
     ],
 )
-def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None):
+def test_the_failed_and_passed_tests_of_each_runner_are_read(
+    text: str, line: str, failed: str, passed: list[str] | None
+):
     digest = digest_output(text, root="/p")
     assert digest.lines(5)[0] == line
     assert ".py" not in repr(digest)
-    assert ids(digest)[0][0] == failed
-    assert passed is None or ids(digest)[1] == passed
+    assert read_test_ids(digest)[0][0] == failed
+    assert passed is None or read_test_ids(digest)[1] == passed
     assert not digest.is_truncated
 
 
@@ -209,7 +211,7 @@ def test_the_runners(text: str, line: str, failed: str, passed: list[str] | None
         ),
     ],
 )
-def test_the_message_and_the_place_of_each_runner(text: str, line: str):
+def test_the_message_and_the_place_of_each_runner_are_read(text: str, line: str):
     digest = digest_output(text, root="/p")
     assert (digest.lines(5), digest.tool, digest.failed) == ([line], "junit", 1)
 
@@ -221,7 +223,7 @@ def test_the_output_of_a_test_in_a_document_is_not_read():
     assert (digest.summary, digest.problems) == ("junit: 1 passed", ())
 
 
-def test_an_error_of_java_has_its_class_and_skipped_tests_their_ids():
+def test_an_error_of_java_has_its_class_and_skipped_tests_have_ids():
     digest = digest_output(JAVA)
     assert digest.lines(5)[1].startswith("TEST FAIL: com.acme.CalcTest.boom — IllegalStateException: no store")
     assert digest.skipped_tests == {"com.acme.CalcTest.later"}
@@ -244,14 +246,14 @@ def test_templates_of_class_names(attributes: str, suite: str):
     assert digest_output(text).passed_tests == {"src/a.test.ts::calc > adds"}
 
 
-def test_jest_junit_with_files_and_node():
-    assert digest_fixture("junit-jest.xml").passed_tests == {
+def test_junit_files_of_jest_and_node_are_read():
+    assert digest_of_fixture("junit-jest.xml").passed_tests == {
         f"src/calc.test.js::{name}" for name in ("stands alone", "takes zero", "will be written")
     }
     assert digest_lines("junit-jest.xml")[0].startswith(
         "TEST FAIL: adds two numbers — expect(received).toBe(expected): "
     )
-    digest = digest_fixture("junit-node.xml", "node")
+    digest = digest_of_fixture("junit-node.xml", "node")
     assert digest.tool == "node"
     assert "src/calc.test.js::calc > add() > takes zero" in (digest.passed_tests or ())
 
@@ -278,8 +280,8 @@ PYTEST_IDS = {
         "pytest-qq.txt",
     ],
 )
-def test_ids_of_pytest(name: str):
-    digest = digest_fixture(name)
+def test_all_formats_of_pytest_give_the_same_test_ids(name: str):
+    digest = digest_of_fixture(name)
     assert {problem.test for problem in digest.problems} == PYTEST_IDS
     assert len(digest.problems) == len(PYTEST_IDS)
     assert all(problem.line for problem in digest.problems)
@@ -290,14 +292,14 @@ def test_ids_of_pytest(name: str):
 
 
 @pytest.mark.parametrize("name", ["pytest-sugar.txt", "pytest-pretty.txt"])
-def test_pytest_with_plug_ins_that_print_other_last_lines(name: str):
-    assert digest_fixture(name).summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
-    assert len(digest_fixture(name).problems) == len(PYTEST_IDS)
+def test_output_of_plug_ins_of_pytest_with_another_last_line_is_read(name: str):
+    assert digest_of_fixture(name).summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
+    assert len(digest_of_fixture(name).problems) == len(PYTEST_IDS)
 
 
 def test_pytest_without_names():
     assert digest_lines("pytest-unnamed.txt") == ["error: 6 failed, 1 error; the output does not say which [summary]"]
-    assert digest_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
+    assert digest_of_fixture("pytest-unnamed.txt").summary == "pytest: 6 failed, 1 passed, 1 skipped, 1 error"
     assert digest_output("FF.F\n4 failed, 1 passed in 0.02s\n").summary == "pytest: 4 failed, 1 passed"
 
 
@@ -309,10 +311,10 @@ def test_a_collection_error_counts_once():
     assert digest_output(text + "=== 1 error in 0.18s ===\n").summary == "pytest: 1 error"
     # with -qq
     assert digest_output(text).summary == "pytest: 1 error"
-    assert digest_fixture("pytest-collection.txt").failed == 1
+    assert digest_of_fixture("pytest-collection.txt").failed == 1
 
 
-def test_pytest_that_says_little_or_runs_twice():
+def test_short_or_repeated_output_of_pytest_is_read():
     assert digest_output("..s" + " " * 70 + "[100%]\n").summary == "pytest: 2 passed, 1 skipped"
     run = "=== test session starts ===\ncollected 2 items\n\na.py ..  [100%]\n\n=== 2 passed in 0.1s ===\n"
     assert digest_output(run * 2).summary == "pytest: 4 passed"
@@ -321,7 +323,7 @@ def test_pytest_that_says_little_or_runs_twice():
     assert digest_output(inner + "=== 1 failed, 2 passed in 0.1s ===\n").summary == "pytest: 1 failed, 2 passed"
 
 
-def test_subtests_of_pytest():
+def test_a_failed_subtest_of_pytest_counts_for_its_test():
     text = "=== FAILURES ===\n___ test_a [msg] (i=1) ___\nE   assert 0\n\na.py:2: AssertionError\n"
     text += "=== short test summary info ===\nSUBFAILED[msg](i=1) a.py::test_a - assert 0\n"
     digest = digest_output(text + "=== 1 failed, 2 subtests passed in 0.1s ===\n")
@@ -341,7 +343,7 @@ def test_tests_of_one_name_in_two_files():
     }
 
 
-def test_sugar_without_tracebacks():
+def test_output_of_pytest_sugar_without_tracebacks_is_read():
     text = (
         "Test session starts (platform: linux, Python 3.11.7)\n\nResults (0.05s):\n       1 passed\n       1 failed\n"
     )
@@ -350,7 +352,7 @@ def test_sugar_without_tracebacks():
     assert digest.summary == "pytest: 1 failed, 1 passed"
 
 
-def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
+def make_test_case(class_name: str, name: str, file: str = "", content: str = "") -> str:
     place = f' file="{file}" line="3"' if file else ""
     return f'<testcase classname="{class_name}" name="{name}"{place}>{content}</testcase>'
 
@@ -372,22 +374,21 @@ def case(class_name: str, name: str, file: str = "", content: str = "") -> str:
         ("src.acme.calc_test", "", "src/acme/calc_test.py::t"),
     ],
 )
-def test_modules_of_pytest(class_name: str, file: str, test: str):
+def test_the_module_of_a_pytest_class_name_is_found(class_name: str, file: str, test: str):
     for suite in ("pytest", "our checks"):
-        cases = case(class_name, "t", file)
+        cases = make_test_case(class_name, "t", file)
         text = f'<testsuites name="pytest tests"><testsuite name="{suite}">{cases}</testsuite></testsuites>'
         assert digest_output(text).passed_tests == {test}
-    other = f'<testsuites><testsuite name="x">{case(class_name, "t", file)}</testsuite></testsuites>'
+    other = f'<testsuites><testsuite name="x">{make_test_case(class_name, "t", file)}</testsuite></testsuites>'
     assert ".py" in repr(digest_output(other).passed_tests) or not file
 
 
-def test_the_places_of_failures_say_where_a_module_of_pytest_ends():
+def test_the_place_of_a_failure_shows_the_end_of_the_module_name():
     failure = "<failure message='assert 0'>E   assert 0\n\nA.b/C/check.py:3: AssertionError</failure>"
-    text = (
-        f'<testsuites><testsuite name="pytest">{case("A.b.C.check.K", "t", content=failure)}{case("A.b.C.check", "u")}'
-    )
+    cases = make_test_case("A.b.C.check.K", "t", content=failure) + make_test_case("A.b.C.check", "u")
+    text = f'<testsuites><testsuite name="pytest">{cases}'
     digest = digest_output(text + "</testsuite></testsuites>")
-    assert ids(digest) == (["A.b/C/check.py::K::t"], ["A.b/C/check.py::u"])
+    assert read_test_ids(digest) == (["A.b/C/check.py::K::t"], ["A.b/C/check.py::u"])
 
 
 def test_a_report_behind_other_lines_and_one_that_is_cut_off():

@@ -4,10 +4,10 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.line_prefixes import split_sources
-from tests.verify.digest.conftest import digest_fixture, fixture
+from tests.verify.digest.conftest import digest_of_fixture, read_fixture
 
 
-def prefixed(text: str, *prefixes: str) -> str:
+def add_prefixes(text: str, *prefixes: str) -> str:
     """Return a text with one of the prefixes before each line, in turn."""
     lines = text.rstrip("\n").split("\n")
     return "".join(f"{prefixes[index % len(prefixes)]}{line}".rstrip() + "\n" for index, line in enumerate(lines))
@@ -64,37 +64,37 @@ NAMES = [
 
 
 @pytest.mark.parametrize("prefixes", PREFIXES)
-def test_a_prefix_changes_nothing(prefixes: tuple[str, ...]):
+def test_prefixes_do_not_change_the_digest(prefixes: tuple[str, ...]):
     for name in ("pytest.txt", "tsc.txt", "cargo-build.txt"):
         check_prefix(name, prefixes)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_output_of_each_tool_with_a_prefix(name: str):
+def test_a_prefix_does_not_change_the_digest_of_any_tool(name: str):
     for prefixes in (("@acme/app:test: ",), ("@acme/app: ",), ("[1] ",), ("api-1  | ",)):
         check_prefix(name, prefixes)
 
 
 def check_prefix(name: str, prefixes: tuple[str, ...]) -> None:
-    digest, plain = digest_output(prefixed(fixture(name), *prefixes), root="/project"), digest_fixture(name)
+    digest, plain = digest_output(add_prefixes(read_fixture(name), *prefixes), root="/project"), digest_of_fixture(name)
     assert digest.lines(100) == plain.lines(100), prefixes
     assert digest.summary == plain.summary
     assert digest.passed_tests == plain.passed_tests
 
 
-def test_a_time_before_the_place_of_a_problem():
+def test_a_time_before_the_place_of_a_problem_is_removed():
     text = "".join(f"Jan 02 03:04:0{line} a.c:{line}:2: Fehler: »x«\n" for line in range(1, 5))
     assert digest_output(text).lines(9)[0] == "a.c:1:2: error: »x« (×4: also lines 2, 3, 4)"
 
 
 def test_the_failed_step_of_an_image_is_printed_twice():
-    lines = fixture("ruff-concise.txt").splitlines()
+    lines = read_fixture("ruff-concise.txt").splitlines()
     step = [f"{number}.{number:03} {line}" for number, line in enumerate(lines)]
     failure = 'process "/bin/sh -c ruff" did not complete successfully: exit code: 1'
     log = ["#5 [2/3] COPY . .", "#5 DONE 0.1s", "#12 [3/3] RUN ruff", *(f"#12 {line}" for line in step)]
     log += [f"#12 ERROR: {failure}", "------", " > [3/3] RUN ruff:", *step, "------", "Dockerfile:5"]
     log += [">>> RUN ruff", f"ERROR: failed to solve: {failure}"]
-    assert digest_output("\n".join(log)).lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+    assert digest_output("\n".join(log)).lines(99) == digest_of_fixture("ruff-concise.txt").lines(99)
 
 
 @pytest.mark.parametrize(
@@ -108,53 +108,55 @@ def test_the_failed_step_of_an_image_is_printed_twice():
     ],
 )
 @pytest.mark.parametrize("name", ["pytest.txt", "cargo-build.txt"])
-def test_the_last_line_of_the_program_that_started_the_tool(name: str, end: str):
-    assert digest_output(f"{fixture(name)}{end}\n", root="/project").lines(99) == digest_fixture(name).lines(99)
+def test_the_last_line_of_the_calling_program_is_ignored(name: str, end: str):
+    assert digest_output(f"{read_fixture(name)}{end}\n", root="/project").lines(99) == digest_of_fixture(name).lines(99)
 
 
 def test_an_indented_log_of_a_build_that_fails_is_no_success():
-    text = "   ✖  nx run app:build\n" + prefixed(fixture("cargo-build.txt"), "      ")
-    assert digest_output(text, root="/project").lines(99) == digest_fixture("cargo-build.txt").lines(99)
+    text = "   ✖  nx run app:build\n" + add_prefixes(read_fixture("cargo-build.txt"), "      ")
+    assert digest_output(text, root="/project").lines(99) == digest_of_fixture("cargo-build.txt").lines(99)
 
 
-def test_each_of_several_sources_is_read_by_itself():
-    api, web = fixture("pytest.txt").split("\n"), fixture("jest.txt").split("\n")
+def test_each_of_several_sources_is_read_separately():
+    api, web = read_fixture("pytest.txt").split("\n"), read_fixture("jest.txt").split("\n")
     mixed = ["Attaching to api-1, web-1"]
     for index in range(max(len(api), len(web))):
         mixed += [f"api-1  | {line}" for line in api[index : index + 1]]
         mixed += [f"web-1  | {line}" for line in web[index : index + 1]]
     digest = digest_output("\n".join([*mixed, "api-1 exited with code 1"]), root="/project")
-    expected = (digest_fixture("pytest.txt"), digest_fixture("jest.txt"))
+    expected = (digest_of_fixture("pytest.txt"), digest_of_fixture("jest.txt"))
     assert digest.tool == "pytest, jest"
     assert digest.failed == sum(part.failed for part in expected)
     assert digest.passed == sum(part.passed for part in expected)
     assert {problem.message for problem in digest.problems} == {p.message for part in expected for p in part.problems}
 
 
-def test_a_few_lines_with_a_prefix_among_many_others():
+def test_a_few_lines_with_a_prefix_are_found_among_many_others():
     text = "".join(f"step {number} of the build\n" for number in range(200))
-    digest = digest_output(text + prefixed(fixture("ruff-concise.txt"), "lint-1  | "))
-    assert digest.lines(99) == digest_fixture("ruff-concise.txt").lines(99)
+    digest = digest_output(text + add_prefixes(read_fixture("ruff-concise.txt"), "lint-1  | "))
+    assert digest.lines(99) == digest_of_fixture("ruff-concise.txt").lines(99)
 
 
 @pytest.mark.parametrize(
     "line",
     ["api-1  | a.py:1:8: F401 `os` imported but unused", "@acme/app:lint: a.py:1:8: F401 `os` imported but unused"],
 )
-def test_one_line(line: str):
+def test_one_line_with_a_prefix_is_read(line: str):
     assert digest_output(line).lines(5) == ["a.py:1:8: warning: `os` imported but unused [F401]"]
 
 
-def test_a_workspace_prints_its_own_lines_too():
+def test_the_own_lines_of_a_workspace_runner_are_ignored():
     text = "Scope: 2 of 3 workspace projects\npackages/app test$ jest\n"
-    text += prefixed(fixture("jest.txt"), "packages/app test: ") + "packages/app test: Failed\n/p/packages/app:\n"
+    text += (
+        add_prefixes(read_fixture("jest.txt"), "packages/app test: ") + "packages/app test: Failed\n/p/packages/app:\n"
+    )
     text += " ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  app@1.0.0 test: `jest`\nExit status 1\n"
-    assert digest_output(text).lines(99) == digest_fixture("jest.txt").lines(99)
-    text = "• Packages in scope: @acme/app\n" + prefixed(fixture("tsc.txt"), "@acme/app:build: ")
+    assert digest_output(text).lines(99) == digest_of_fixture("jest.txt").lines(99)
+    text = "• Packages in scope: @acme/app\n" + add_prefixes(read_fixture("tsc.txt"), "@acme/app:build: ")
     text += (
         "@acme/app:build: npm error Lifecycle script `build` failed with error:\n@acme/app:build: npm error code 2\n"
     )
-    assert digest_output(text).lines(99) == digest_fixture("tsc.txt").lines(99)
+    assert digest_output(text).lines(99) == digest_of_fixture("tsc.txt").lines(99)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_a_workspace_prints_its_own_lines_too():
         ("Success: no issues found in 1 source file\n", ["mypy: no problems"]),
     ],
 )
-def test_lines_that_only_look_like_they_had_a_prefix(text: str, lines: list[str] | None):
+def test_lines_that_only_seem_to_have_a_prefix_stay_as_they_are(text: str, lines: list[str] | None):
     assert lines is None or digest_output(text).lines(9) == lines
     prefixed_text = split_sources(text)
     assert not prefixed_text or not prefixed_text.is_certain

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.verify.digest.digest import READERS_BY_TOOL, digest_output
 from lsp_harness.verify.digest.digest_result import Digest
-from tests.verify.digest.conftest import NAMES, digest_fixture, fixture
+from tests.verify.digest.conftest import NAMES, digest_of_fixture, read_fixture
 
 tools = st.sampled_from(["", *READERS_BY_TOOL])
 SCRAPS = [
@@ -17,7 +17,7 @@ SCRAPS = [
 ]
 
 
-def sound(digest: Digest) -> None:
+def check_digest(digest: Digest) -> None:
     for budget in (1, 3, 1000):
         lines = digest.lines(budget)
         assert 1 <= len(lines) <= budget
@@ -27,28 +27,28 @@ def sound(digest: Digest) -> None:
 
 
 @given(st.text(), tools)
-def test_any_text(text: str, tool: str):
-    sound(digest_output(text, tool))
+def test_any_text_has_a_digest(text: str, tool: str):
+    check_digest(digest_output(text, tool))
 
 
 @given(st.lists(st.one_of(st.sampled_from(SCRAPS), st.text(max_size=5))).map("".join), tools)
-def test_scraps_of_formats(text: str, tool: str):
-    sound(digest_output(text, tool))
+def test_any_fragments_of_formats_have_a_digest(text: str, tool: str):
+    check_digest(digest_output(text, tool))
 
 
 @settings(max_examples=300)
 @given(st.sampled_from(NAMES), st.floats(0, 1), st.floats(0, 1), st.sampled_from(["", *SCRAPS]))
-def test_parts_of_outputs(name: str, start: float, end: float, scrap: str):
-    text = fixture(name)
+def test_any_parts_of_outputs_have_a_digest(name: str, start: float, end: float, scrap: str):
+    text = read_fixture(name)
     at = int(start * len(text))
-    sound(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
+    check_digest(digest_output(text[:at] + scrap + text[at + int(end * (len(text) - at)) :]))
 
 
 @given(st.sampled_from([name for name in NAMES if name.endswith((".json", ".xml"))]), st.floats(0, 1))
-def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
-    text = fixture(name)
+def test_the_beginning_of_a_truncated_file_is_read(name: str, end: float):
+    text = read_fixture(name)
     whole, digest = (
-        digest_fixture(name),
+        digest_of_fixture(name),
         digest_output(text[: int(end * len(text))], name.split("-")[0].split(".")[0], "/project"),
     )
     places = {(p.message, p.path, p.line) for p in whole.problems}
@@ -60,12 +60,12 @@ def test_of_a_broken_off_file_the_beginning_is_read(name: str, end: float):
         assert half.is_truncated
 
 
-def test_values_of_other_types():
+def test_values_of_unexpected_types_are_survived():
     for row in (
         {"filename": "a", "location": 3, "message": "m"},
         {"filePath": "a", "messages": [{"message": "m", "line": "x", "severity": None}, 4, None]},
     ):
-        sound(digest_output(json.dumps([row])))
+        check_digest(digest_output(json.dumps([row])))
         assert [p.message for p in digest_output(json.dumps([row])).problems] == ["m"]
     [problem] = digest_output(
         '{"generalDiagnostics": [{"message": "m", "range": {"start": {"line": true}}}, []]}'
@@ -78,7 +78,7 @@ def test_a_file_that_defines_entities_is_not_read():
     assert digest_output(bomb).problems == ()
 
 
-def test_much_of_it():
+def test_a_very_long_output_has_a_digest():
     # what is quadratic does not end in time here
     many = "".join(f"a.py:{line}:1: F401 `m{line}` imported but unused\n" for line in range(1, 20_001))
     digest = digest_output(many)

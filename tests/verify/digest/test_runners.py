@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.node_test import EVENTS_REPORTER
-from tests.verify.digest.conftest import digest_fixture, digest_lines, fixture
+from tests.verify.digest.conftest import digest_lines, digest_of_fixture, read_fixture
 
 ADDS = "TEST FAIL: calc > add() > adds two numbers — "
 THROWS = "TEST FAIL: calc > throws > here — TypeError: no store (src/calc.js:2)"
@@ -16,13 +16,13 @@ SUBTESTS = {"parent > child ok", "parent own > child"}
 """Tests of node within other tests."""
 
 
-def with_file(*names: str) -> set[str]:
+def add_file_name(*names: str) -> set[str]:
     return {FILE + name for name in names}
 
 
 @pytest.mark.parametrize("name", ["node-spec20.txt", "node-spec24.txt", "tap-node.txt", "node-events.json"])
-def test_node(name: str):
-    lines, digest = digest_lines(name), digest_fixture(name)
+def test_all_formats_of_node_give_the_same_failures(name: str):
+    lines, digest = digest_lines(name), digest_of_fixture(name)
     assert ADDS + "Expected values to be strictly equal: -1 !== 3 (src/calc.test.js:7)" in lines
     assert THROWS in lines
     assert OBJECTS + "Expected values to be strictly deep-equal: expected 3, got 2 (src/calc.test.js:20)" in lines
@@ -45,11 +45,11 @@ def test_a_file_of_node_that_cannot_be_run():
 
 
 def test_the_events_of_node_name_the_file_of_each_test():
-    digest = digest_fixture("node-events.json", "node")
-    assert digest.passed_tests == with_file(*PASSED) | {f"sub.test.mjs::{name}" for name in SUBTESTS}
-    assert digest.skipped_tests == with_file(*SKIPPED)
+    digest = digest_of_fixture("node-events.json", "node")
+    assert digest.passed_tests == add_file_name(*PASSED) | {f"sub.test.mjs::{name}" for name in SUBTESTS}
+    assert digest.skipped_tests == add_file_name(*SKIPPED)
     assert EVENTS_REPORTER.startswith("data:text/javascript;base64,")
-    lines = fixture("node-events.json").splitlines()
+    lines = read_fixture("node-events.json").splitlines()
     assert digest_output("\n".join(lines[:-1]), "node").is_truncated
 
 
@@ -65,8 +65,8 @@ def test_a_file_without_tests_is_no_test():
 
 
 @pytest.mark.parametrize("name", ["vitest.txt", "vitest-verbose.txt", "vitest.json", "junit-vitest.xml"])
-def test_vitest(name: str):
-    lines, digest = digest_lines(name), digest_fixture(name)
+def test_all_formats_of_vitest_give_the_same_failures(name: str):
+    lines, digest = digest_lines(name), digest_of_fixture(name)
     assert lines[1:] == [
         ADDS + "expected -1 to be 3 (src/calc.test.js:7)",
         THROWS,
@@ -75,12 +75,12 @@ def test_vitest(name: str):
     assert lines[0].startswith("src/broken.test.js")
     assert "error: Cannot find module './gone.js'" in lines[0]
     assert (digest.failed, digest.passed, digest.skipped, digest.errors) == (4, 2, 2, 1)
-    assert (digest.passed_tests, digest.skipped_tests) == (with_file(*PASSED), with_file(*SKIPPED))
+    assert (digest.passed_tests, digest.skipped_tests) == (add_file_name(*PASSED), add_file_name(*SKIPPED))
 
 
 @pytest.mark.parametrize("name", ["jest.txt", "jest-verbose.txt", "jest.json"])
-def test_jest(name: str):
-    digest = digest_fixture(name)
+def test_all_formats_of_jest_give_the_same_failures(name: str):
+    digest = digest_of_fixture(name)
     assert digest_lines(name) == [
         ADDS + "expect(received).toBe(expected): expected 3, got -1 (src/calc.test.js:6)",
         THROWS,
@@ -90,15 +90,15 @@ def test_jest(name: str):
     assert digest.summary == "jest: 3 failed, 2 passed, 2 skipped, 1 error"
     assert {problem.test for problem in digest.problems} >= {FILE + "calc > add() > adds two numbers"}
     if name != "jest.txt":
-        assert (digest.passed_tests, digest.skipped_tests) == (with_file(*PASSED), with_file(*SKIPPED))
+        assert (digest.passed_tests, digest.skipped_tests) == (add_file_name(*PASSED), add_file_name(*SKIPPED))
     else:
         # of several files, jest names only the failures
         assert digest.passed_tests is None
 
 
 @pytest.mark.parametrize("name", ["mocha.txt", "mocha.json", "junit-mocha.xml", "tap-mocha.txt"])
-def test_mocha(name: str):
-    digest = digest_fixture(name)
+def test_all_formats_of_mocha_give_the_same_failures(name: str):
+    digest = digest_of_fixture(name)
     messages = {problem.message for problem in digest.problems}
     assert messages == {
         "Expected values to be strictly deep-equal: expected 3, got 2",
@@ -114,7 +114,7 @@ def test_mocha(name: str):
     assert digest.passed_tests
     assert len(digest.passed_tests) == len(digest.skipped_tests) == 2
     if name in ("mocha.json", "junit-mocha.xml"):
-        assert digest.passed_tests == with_file("calc add() > takes zero", "stands alone")
+        assert digest.passed_tests == add_file_name("calc add() > takes zero", "stands alone")
 
 
 def test_other_ends_of_these_runners():
@@ -130,13 +130,13 @@ def test_other_ends_of_these_runners():
     ):
         digest = digest_output(text, tool)
         assert (digest.tool, digest.total, len(digest.problems)) == (tool, 0, 1)
-    cut = "".join(fixture("vitest.txt").partition("⎯⎯⎯⎯⎯⎯⎯ Failed Tests")[:1])
+    cut = "".join(read_fixture("vitest.txt").partition("⎯⎯⎯⎯⎯⎯⎯ Failed Tests")[:1])
     assert digest_output(cut).is_truncated
 
 
 @pytest.mark.parametrize("name", ["unittest.txt", "unittest-v.txt"])
-def test_unittest(name: str):
-    digest = digest_fixture(name)
+def test_failures_of_unittest_are_read(name: str):
+    digest = digest_of_fixture(name)
     assert digest_lines(name) == [
         "tests/test_broken.py:1: error: ModuleNotFoundError: No module named 'gone' [collection]",
         "TEST FAIL: tests.test_calc.CalcTest.test_boom — OSError: no store (calc.py:25)",
@@ -154,8 +154,8 @@ def test_unittest(name: str):
         assert len(digest.skipped_tests) == 2
 
 
-def test_unittest_of_django_and_its_ends():
-    digest = digest_fixture("unittest-django.txt")
+def test_unittest_of_django_and_its_last_lines_are_read():
+    digest = digest_of_fixture("unittest-django.txt")
     assert digest_lines("unittest-django.txt") == [
         "TEST FAIL: app.tests.CalcTest.test_add — AssertionError: -1 != 3 (app/tests.py:6)"
     ]
@@ -173,17 +173,17 @@ def test_unittest_of_django_and_its_ends():
 
 
 @pytest.mark.parametrize("name", ["doctest.txt", "doctest-v.txt"])
-def test_doctest(name: str):
+def test_failures_of_doctest_are_read(name: str):
     assert digest_lines(name) == [
         "TEST FAIL: calc — add(1, 2): expected 3, got -1 (calc.py:3)",
         "TEST FAIL: calc.add — add(2, 2): expected 4, got 0 (calc.py:13)",
         "TEST FAIL: calc.boom — boom(): OSError: no store (calc.py:22)",
     ]
-    assert digest_fixture(name).summary == "doctest: 3 failed, 1 passed"
+    assert digest_of_fixture(name).summary == "doctest: 3 failed, 1 passed"
 
 
 def test_the_targets_of_cargo_are_added_up():
-    digest = digest_fixture("cargo-targets.txt")
+    digest = digest_of_fixture("cargo-targets.txt")
     assert digest.summary == "cargo: 2 failed, 3 passed, 1 skipped"
     assert digest.passed_tests == {"src/lib.rs::tests::zero", "tests/whole.rs::adds", "tests/whole.rs::whole_zero"}
     assert digest.skipped_tests == {"src/lib.rs::tests::later"}
@@ -203,8 +203,8 @@ def test_two_crates_of_a_workspace_with_one_test_name():
 
 
 def test_packages_of_go_with_one_test_name():
-    digest = digest_fixture("go-test-v.txt")
-    assert digest.passed_tests == digest_fixture("go-test.json").passed_tests
+    digest = digest_of_fixture("go-test-v.txt")
+    assert digest.passed_tests == digest_of_fixture("go-test.json").passed_tests
     assert digest.passed_tests
     assert {test for test in digest.passed_tests if test.endswith("TestFine")} == {
         "example.com/shapes/parse::TestFine",
@@ -213,14 +213,14 @@ def test_packages_of_go_with_one_test_name():
 
 
 @pytest.mark.parametrize("name", ["ty.txt", "ty-concise.txt", "ty.json"])
-def test_ty(name: str):
+def test_all_formats_of_ty_give_the_same_error(name: str):
     assert digest_lines(name) == [
         "tests/test_broken.py:1:8: error: Cannot resolve imported module `gone` [import-not-found]"
     ]
-    assert digest_fixture(name).summary == "ty: 1 error"
+    assert digest_of_fixture(name).summary == "ty: 1 error"
 
 
-def test_ty_with_labels_and_without_a_place():
+def test_findings_of_ty_with_labels_or_without_a_place_are_read():
     text = (
         "error[invalid-argument-type]: Argument to function `f` is incorrect\n --> src/a.py:3:5\n  |\n1 | "
         "x\n3 | f('')\n"

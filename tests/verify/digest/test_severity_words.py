@@ -35,13 +35,13 @@ def test_a_word_that_is_not_in_the_table():
     ]
 
 
-def test_javac_in_japanese():
+def test_japanese_output_of_javac_is_read():
     text = "A.java:1: エラー: シンボルを見つけられません\nclass A { int f() { return smu; } }\n" + " " * 27
     text += "^\n  シンボル:   変数 smu\n  場所: クラス A\nエラー1個\n"
     assert digest_output(text).lines(5) == ["A.java:1:28: error: シンボルを見つけられません: 変数 `smu`"]
 
 
-def test_tsc_in_german():
+def test_german_output_of_tsc_is_read():
     text = "src/a.ts(3,7): error TS2322: Der Typ „string“ kann dem Typ „number“ nicht zugewiesen werden.\n"
     assert digest_output(text).lines(5)[0].endswith("nicht zugewiesen werden. [TS2322]")
 
@@ -79,7 +79,7 @@ def test_tsc_in_german():
         ),
     ],
 )
-def test_errors_in_other_forms(text: str, line: str):
+def test_errors_in_other_forms_are_read(text: str, line: str):
     assert digest_output(f"some words\n{text}").lines(5) == [line]
 
 
@@ -123,7 +123,7 @@ def test_the_last_line_of_a_compiler_is_not_counted_again():
         ),
     ],
 )
-def test_the_resolver_of_cargo(text: str, start: str):
+def test_an_error_of_the_resolver_of_cargo_is_one_problem(text: str, start: str):
     digest = digest_output(text)
     assert digest.tool == "cargo"
     assert len(digest.problems) == 1
@@ -156,13 +156,13 @@ def test_the_resolver_of_cargo(text: str, start: str):
         ),
     ],
 )
-def test_errors_of_package_managers(text: str, line: str):
+def test_an_error_of_a_package_manager_is_one_problem(text: str, line: str):
     digest = digest_output(f"some words\n{text}")
     assert digest.lines(5) == [line]
     assert digest.tool == "npm"
 
 
-def test_npm_after_a_failed_script_and_after_an_installation():
+def test_a_failed_script_of_npm_counts_only_without_another_problem():
     digest = digest_output("src/a.ts(3,7): error TS2322: no\nnpm error Lifecycle script `test` failed with error:\n")
     assert digest.tool == "tsc"
     assert len(digest.problems) == 1

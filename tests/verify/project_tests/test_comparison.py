@@ -1,4 +1,4 @@
-"""A proposal fails if it breaks a test that passed before."""
+"""Tests that a proposal fails if it breaks a test that passed before."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -102,7 +102,7 @@ async def desk(tmp_path: Path) -> AsyncGenerator[Desk]:
         await desk.comparison.aclose()
 
 
-async def test_only_what_passed_before_counts(desk: Desk) -> None:
+async def test_only_tests_that_passed_before_count(desk: Desk) -> None:
     kept = await desk.compare(HARMLESS_TEXT)
     assert (kept.status, kept.reason) == ("passed", f"1 test in 1 file{RAN}{STILL}")
     broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
@@ -143,13 +143,13 @@ async def test_new_code_that_a_failing_test_runs_is_not_verified(desk: Desk, tex
     ],
     ids=["comments", "blank line", "another function"],
 )
-async def test_tests_that_do_not_run_the_change_do_not_pass_it(desk: Desk, text: str, reason: str) -> None:
+async def test_tests_that_do_not_run_the_changed_lines_prove_no_pass(desk: Desk, text: str, reason: str) -> None:
     outcome = await desk.compare(text)
     assert (outcome.status, outcome.is_unresolved) == ("skipped", False)
     assert outcome.reason.startswith(reason)
 
 
-async def test_tests_that_no_import_leads_to_run_if_the_others_do_not_run_the_change(desk: Desk) -> None:
+async def test_tests_without_an_import_run_if_the_others_miss_the_change(desk: Desk) -> None:
     (desk.root / "test_far.py").write_text(
         "import importlib\n\n\ndef test_far():\n    assert importlib.import_module('con' + 'fig').read('a') == ['a']\n"
     )
@@ -235,7 +235,7 @@ async def test_a_test_with_other_parameters_in_each_run_is_the_same_test(desk: D
     assert (outcome.status, outcome.reason) == ("passed", f"1 test in 1 file{RAN}{STILL}")
 
 
-async def test_a_test_that_fails_only_while_its_lines_are_recorded_does_not_count(
+async def test_a_test_that_fails_only_while_its_lines_are_recorded_is_ignored(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def trace(worker: SuiteWorker, texts: object, choice: object, file: Path) -> object:
@@ -255,7 +255,7 @@ async def test_a_proposal_passes_if_the_lines_of_a_failing_test_cannot_be_record
     assert (await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"))).status == "passed"
 
 
-async def test_a_test_that_must_be_repaired_counts(desk: Desk) -> None:
+async def test_a_test_that_must_be_repaired_is_required(desk: Desk) -> None:
     wanted = frozenset({"test_config.py::test_old"})
     same = await desk.compare(SOURCE + "\n", must_pass=wanted)
     assert [finding.code for finding in same.findings] == ["test_old"]
@@ -299,7 +299,7 @@ async def test_tests_of_a_file_that_cannot_be_imported_any_more_are_broken(desk:
     assert "its file cannot be imported: ImportError" in result.findings[0].message
 
 
-def test_a_runner_that_only_counts_must_count_one_more() -> None:
+def test_a_runner_without_test_names_must_count_one_more_pass() -> None:
     before, wanted = Digest("cargo", (), 3, 1), frozenset({"test_old"})
     assert [problem.test for problem in find_lost_tests(before, Digest("cargo", (), 3, 0, 1), wanted)] == ["test_old"]
     assert find_lost_tests(before, Digest("cargo", (), 4), wanted) == []
@@ -316,7 +316,7 @@ async def test_many_failing_tests_hide_no_new_failure(desk: Desk, monkeypatch: p
     assert (result.count, result.reason) == (5, "5 of 6 tests fail")
 
 
-async def test_a_failing_test_counts_if_repairs_are_wanted_and_the_proposal_changes_its_failure(desk: Desk) -> None:
+async def test_a_changed_failure_counts_if_repairs_are_wanted(desk: Desk) -> None:
     same = await desk.compare(SOURCE.replace("text.split('=')", "list(text.split('='))"), wants_repairs=True)
     assert (same.status, same.reason) == ("skipped", f"1 test in 1 file{RAN}{STILL}"), "it repairs and breaks nothing"
     other = SOURCE.replace("return", "if not text:\n        return {}\n    return")
@@ -351,7 +351,7 @@ async def test_the_outcome_says_that_not_all_tests_ran(desk: Desk, monkeypatch: 
     assert describe_verdict(published) == "verified ✓ 1 check, 1 test in 1 of 2 files"
 
 
-async def test_the_outcome_says_why_nothing_was_tested(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_outcome_says_why_no_test_was_run(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.objection = "the mode plan runs nothing"
     assert (await desk.compare(SOURCE)).reason == "the mode plan runs nothing"
     desk.sandbox = SandboxChoice(NoSandbox(), {"landlock": "too old"})
@@ -361,7 +361,7 @@ async def test_the_outcome_says_why_nothing_was_tested(desk: Desk, monkeypatch: 
     assert (skipped.status, "no program is known" in skipped.reason) == ("skipped", True)
 
 
-async def test_a_project_without_tests_has_none_for_a_file(desk: Desk) -> None:
+async def test_a_project_without_tests_has_no_tests_for_a_file(desk: Desk) -> None:
     desk.affected = []
     (desk.root / "test_config.py").unlink()
     (desk.root / "pytest.ini").write_text("[pytest]\n")
@@ -379,14 +379,14 @@ async def test_a_failing_test_does_not_hide_one_of_the_same_name_in_another_file
     assert broken.findings[0].related[0].path.endswith("test_other.py")
 
 
-async def test_a_file_that_cannot_be_imported_does_not_hide_the_tests_of_the_others(desk: Desk) -> None:
+async def test_a_file_that_cannot_be_imported_does_not_hide_other_tests(desk: Desk) -> None:
     desk.affected.append(AffectedTest("test_broken.py", "imports config.py", 1))
     (desk.root / "test_broken.py").write_text("import nothing_of_this_name\n")
     broken = await desk.compare(SOURCE.replace("split('=')", "split(':')"))
     assert [finding.code for finding in broken.findings] == ["test_parse"]
 
 
-async def test_tests_that_all_fail_say_nothing(desk: Desk) -> None:
+async def test_tests_that_all_fail_give_no_result(desk: Desk) -> None:
     (desk.root / "test_config.py").write_text("def test_never():\n    assert False\n")
     result = await desk.compare(SOURCE + "\n")
     reason = "all tests fail with the present text, too; the first is test_never: AssertionError: assert False"

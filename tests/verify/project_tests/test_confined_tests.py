@@ -1,4 +1,4 @@
-"""Tests of a project run on proposed texts, and change nothing."""
+"""Tests of running the tests of a project on proposed texts, without a change of the project."""
 
 import sys
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def texts_of(root: Path) -> Mapping[str, str]:
+def read_texts(root: Path) -> Mapping[str, str]:
     return {path.relative_to(root).as_posix(): path.read_text() for path in root.rglob("*") if path.is_file()}
 
 
@@ -70,7 +70,7 @@ async def test_tests_run_on_the_proposed_text(root: Path, sandbox: Sandbox) -> N
     assert before.digest.failing_tests == {"test_old"}
     after = await run(root, sandbox, BROKEN, "tests/test_config.py")
     assert after.digest.failing_tests == {"test_old", "test_parse"}
-    assert texts_of(root) == FILES
+    assert read_texts(root) == FILES
 
 
 async def test_names_of_tests_are_the_same_in_each_run(root: Path, sandbox: Sandbox) -> None:
@@ -94,12 +94,12 @@ with open(sys.argv[1], "w") as report:
     assert [sorted(found.digest.passed_tests or ()) for found in runs] == [["sum.test.js::adds"]] * 2
 
 
-async def test_tests_that_write_change_nothing(root: Path, sandbox: Sandbox) -> None:
+async def test_tests_that_write_do_not_change_the_project(root: Path, sandbox: Sandbox) -> None:
     passed = await run(root, sandbox, None, "tests/test_writing.py")
     assert (passed.is_on_copy, passed.digest.passed, passed.digest.failed) == (not sandbox.has_overlays, 1, 0)
     failed = await run(root, sandbox, BROKEN, "tests/test_writing.py")
     assert failed.digest.failing_tests == {"test_write"}
-    assert texts_of(root) == FILES
+    assert read_texts(root) == FILES
 
 
 async def test_a_run_without_an_end_is_not_complete(root: Path, sandbox: Sandbox) -> None:
@@ -141,7 +141,7 @@ async def test_a_text_that_cannot_be_imported_is_a_failure(root: Path, sandbox: 
         ({"package.json": "[]"}, "a.js", None, ""),
     ],
 )
-def test_the_files_of_a_project_tell_its_runner(
+def test_the_files_of_a_project_decide_its_runner(
     files: dict[str, str], path: str, name: str | None, reason: str, tmp_path: Path
 ) -> None:
     for file, text in files.items():
@@ -165,7 +165,7 @@ def test_the_environment_of_a_project_is_used(tmp_path: Path) -> None:
     assert environment in runner.programs
 
 
-def test_a_copy_leaves_out_what_is_ignored(root: Path, tmp_path: Path) -> None:
+def test_a_copy_leaves_out_ignored_files(root: Path, tmp_path: Path) -> None:
     (root / ".gitignore").write_text("build/\n")
     (root / "build").mkdir()
     (root / "build" / "big.bin").write_text("x")

@@ -86,7 +86,7 @@ def change_of(name: str, before: str, after: str, tmp_path: Path) -> Change:
         ("notes.txt", "test", set[str]()),
     ],
 )
-def test_tests_that_check_something_are_found(name: str, text: str, checks: set[str]) -> None:
+def test_tests_with_checks_are_found(name: str, text: str, checks: set[str]) -> None:
     counts = count_checks(Document.from_text(f"file:///{name}", text))
     assert {test for test, count in counts.items() if count} == checks
 
@@ -120,7 +120,7 @@ def test_emptied_test_is_named(name: str, text: str, old: str, new: str, test: s
         ("test_calc.py", PYTHON, "assert total([1, 2]) == 3", "self.check(total, 3)"),
     ],
 )
-def test_test_that_checks_in_another_way_is_not_emptied(
+def test_a_test_with_other_kinds_of_checks_is_not_emptied(
     name: str, text: str, old: str, new: str, tmp_path: Path
 ) -> None:
     assert old in text

@@ -27,7 +27,7 @@ RAN, NOT_RUN = "# ran", "# not run"
 RUN_S = 30.0
 
 
-def lines_with(source: str, *marks: str) -> set[int]:
+def find_lines_with(source: str, *marks: str) -> set[int]:
     return {number for number, line in enumerate(source.splitlines(), 1) if line.endswith(marks)}
 
 
@@ -215,19 +215,19 @@ fast(1)  # ran
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_lines_that_run_are_recorded(source: str) -> None:
     everything = set(range(1, len(source.splitlines()) + 1))
-    assert run_marked(source, everything) == lines_with(source, RAN)
-    assert lines_with(source, RAN, NOT_RUN) == line_evidence.list_lines(source, everything)
+    assert run_marked(source, everything) == find_lines_with(source, RAN)
+    assert find_lines_with(source, RAN, NOT_RUN) == line_evidence.list_lines(source, everything)
 
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
 def test_only_chosen_lines_are_recorded(source: str) -> None:
-    ran = sorted(lines_with(source, RAN))
-    chosen = {ran[0], ran[-1], *lines_with(source, NOT_RUN)}
+    ran = sorted(find_lines_with(source, RAN))
+    chosen = {ran[0], ran[-1], *find_lines_with(source, NOT_RUN)}
     assert run_marked(source, chosen) == {ran[0], ran[-1]}
 
 
 @pytest.mark.parametrize("source", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_program_without_chosen_lines_stays_as_it_is(source: str) -> None:
+def test_a_program_without_chosen_lines_is_not_changed(source: str) -> None:
     assert ast.dump(line_evidence.add_marks(source, 7, set())) == ast.dump(ast.parse(source))
 
 
@@ -287,7 +287,7 @@ def test_a_module_that_is_imported_by_a_link_is_recorded(processes: Processes) -
     assert processes.recorded() == {processes.module: frozenset({1, 2, 3})}
 
 
-def test_a_module_with_a_wrong_syntax_raises_its_error(tmp_path: Path) -> None:
+def test_a_module_with_a_syntax_error_raises_this_error(tmp_path: Path) -> None:
     processes = Processes(tmp_path, "def halve(:\n")
     code = "try:\n    import mod\nexcept SyntaxError as error:\n    print(error.lineno, error.filename)"
     assert processes.run(code) == f"1 {processes.module}"
@@ -329,7 +329,7 @@ print(json.dumps([found, is_kept, sorted(set(lines))]))
 
 
 @pytest.mark.parametrize("request_text", ["", "{}", "{", '{"files": {}}'])
-def test_a_request_that_cannot_be_read_records_nothing(request_text: str, processes: Processes) -> None:
+def test_an_invalid_request_records_no_lines(request_text: str, processes: Processes) -> None:
     (processes.folder / "request.json").write_text(request_text)
     assert processes.run("import mod; print(mod.halve(8))") == "4.0"
     assert not processes.out.exists()

@@ -20,13 +20,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_private_files_are_not_there_and_those_that_tests_need_are(home: Path) -> None:
+def test_private_files_are_hidden_and_files_that_tests_need_are_visible(home: Path) -> None:
     private = list_private_paths(home / "project")
     assert {home / ".ssh", home / ".config/gh", home / ".netrc", home / ".bash_history"} <= set(private)
     assert {home / ".cargo", home / ".gitconfig", home / "project/.env", home}.isdisjoint(private)
 
 
-def test_a_runtime_folder_that_others_can_read_is_private_all_the_same(
+def test_a_runtime_folder_that_others_can_read_is_private(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime = tmp_path / "runtime"
@@ -38,7 +38,7 @@ def test_a_runtime_folder_that_others_can_read_is_private_all_the_same(
     assert home not in list_private_paths(home / "project")
 
 
-def test_changes_of_the_home_and_of_the_folder_around_the_project_are_gone_after_the_run(home: Path) -> None:
+def test_changes_outside_of_the_project_are_discarded_after_the_run(home: Path) -> None:
     folders = list_view_folders(home / "project")
     assert home in folders or any(home.is_relative_to(folder) for folder in folders)
     assert Path("/") not in folders
@@ -55,7 +55,7 @@ def test_the_environment_has_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("place", ["project/own", "elsewhere", "."])
-def test_our_own_folders_are_private_wherever_they_are(place: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_folders_are_private_at_any_place(place: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = home / place
     monkeypatch.setenv("LSP_HARNESS_HOME", str(own))
     for name in ("state", "cache", "run", "sessions"):
@@ -66,7 +66,7 @@ def test_our_own_folders_are_private_wherever_they_are(place: str, home: Path, m
     assert home / "project" not in private
 
 
-def test_a_project_in_a_private_folder_stays_and_its_neighbours_do_not(
+def test_a_project_in_a_private_folder_is_visible_without_its_neighbours(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(home / "own"))
@@ -122,7 +122,7 @@ def test_programs_are_found_with_the_folders_beside_their_commands(home: Path) -
         ("Documents/letter", False),
     ],
 )
-def test_names_with_a_dot_are_private_unless_programs_are_known_to_need_them(
+def test_names_with_a_dot_are_private_unless_programs_need_them(
     name: str, is_private: bool, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / name).parent.mkdir(parents=True, exist_ok=True)

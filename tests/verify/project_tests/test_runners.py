@@ -114,7 +114,7 @@ def test_settings_of_other_tools_are_no_settings_of_pytest(name: str, machine: M
 
 
 @pytest.mark.parametrize("text", ["[tool.pytest", "addopts = ]", "\x00"])
-def test_broken_settings_count_as_none(text: str, machine: Machine) -> None:
+def test_invalid_settings_are_ignored(text: str, machine: Machine) -> None:
     machine.make_environment("pytest")
     for name in ("pyproject.toml", "setup.cfg", "tox.ini"):
         machine.put(name, text)
@@ -122,7 +122,7 @@ def test_broken_settings_count_as_none(text: str, machine: Machine) -> None:
     assert machine.find("mod.py").name == "pytest"
 
 
-def test_a_project_in_a_folder_has_its_own_python_and_settings(machine: Machine) -> None:
+def test_a_project_in_a_folder_uses_its_own_python_and_settings(machine: Machine) -> None:
     machine.make_environment("pytest")
     machine.put("pyproject.toml", PYTEST_TABLE + "python_files = 'root_*.py'\n")
     python = machine.make_environment("pytest", folder="services/api/.venv")
@@ -197,19 +197,19 @@ def test_unittest_is_found_where_pytest_is_not_installed(name: str, machine: Mac
     assert runner.is_test_file(name)
 
 
-def test_test_files_for_pytest_have_no_program_without_it(machine: Machine) -> None:
+def test_test_files_for_pytest_need_an_installed_pytest(machine: Machine) -> None:
     machine.make_environment()
     machine.put("tests/test_a.py", "def test_a():\n    pass\n")
     assert find_runner(machine.root, "mod.py") is None
 
 
-def test_pytest_runs_tests_of_unittest_if_it_is_installed(machine: Machine) -> None:
+def test_an_installed_pytest_runs_tests_of_unittest(machine: Machine) -> None:
     machine.make_environment("pytest")
     machine.put("tests/test_a.py", UNITTEST)
     assert machine.find("mod.py").name == "pytest"
 
 
-def test_django_runs_its_tests(machine: Machine) -> None:
+def test_a_project_with_django_runs_its_tests_by_django(machine: Machine) -> None:
     python = machine.make_environment("django", folder="site/.venv")
     machine.put("site/manage.py")
     machine.put("site/shop/tests.py", UNITTEST)
@@ -232,7 +232,7 @@ def test_django_is_not_used_without_the_package(machine: Machine) -> None:
     assert machine.find("shop/models.py").name == "pytest"
 
 
-def test_a_plug_in_of_pytest_for_django_comes_first(machine: Machine) -> None:
+def test_the_pytest_plug_in_for_django_is_preferred(machine: Machine) -> None:
     machine.make_environment("pytest", "django")
     machine.put("manage.py")
     machine.put("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = shop.settings\n")
@@ -426,7 +426,7 @@ def test_tests_within_a_source_are_those_of_vitest(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("script", ["", "vitest", "node --test", "tsx --test", "echo 'no tests", "make test"])
-def test_a_package_whose_tool_is_missing_has_no_program(script: str, machine: Machine) -> None:
+def test_a_package_without_its_tool_has_no_program(script: str, machine: Machine) -> None:
     put_package(machine, "", script, jest="1")
     assert find_runner(machine.root, "a.js") is None
 

@@ -1,4 +1,4 @@
-"""Packages of a repository that use the changed one have tests of their own, and these count, too."""
+"""Tests of repositories in which other packages test the changed package."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
@@ -76,7 +76,7 @@ async def test_broken_test_of_another_package_fails(repository: Repository) -> N
     assert [finding.code for finding in outcome.findings] == ["test_label"]
 
 
-async def test_pass_names_each_package_and_what_ran_there(repository: Repository) -> None:
+async def test_the_reason_of_a_pass_names_each_package_and_its_tests(repository: Repository) -> None:
     outcome = await repository.compare(OTHER_FORM)
     assert (outcome.status, outcome.extent) == ("passed", "")
     assert outcome.reason == (
@@ -84,7 +84,7 @@ async def test_pass_names_each_package_and_what_ran_there(repository: Repository
     )
 
 
-async def test_package_whose_tests_did_not_run_limits_the_pass(repository: Repository) -> None:
+async def test_a_package_whose_tests_did_not_run_limits_the_pass(repository: Repository) -> None:
     repository.objections["test_report.py"] = "a rule denies this"
     outcome = await repository.compare(OTHER_FORM)
     assert (outcome.status, outcome.extent) == ("passed", "1 of 2 suites")

@@ -63,7 +63,9 @@ async def worker(tmp_path: Path, sandbox: Sandbox) -> AsyncGenerator[SuiteWorker
     await found.aclose()
 
 
-async def test_each_run_sees_its_own_texts_and_the_files_of_the_user_stay(worker: SuiteWorker, tmp_path: Path) -> None:
+async def test_each_run_sees_its_own_texts_and_leaves_the_files_of_the_user(
+    worker: SuiteWorker, tmp_path: Path
+) -> None:
     file = tmp_path / "code_module.py"
     first = await worker.run({}, CHOICE)
     assert first.digest.failing_tests == {"test_small"}
@@ -81,7 +83,7 @@ async def test_the_lines_of_each_test_are_recorded(worker: SuiteWorker, tmp_path
     assert (tests["test_small"].is_passed, dict(tests["test_small"].lines)) == (False, {2: 1, 4: 1})
 
 
-async def test_a_test_without_an_end_fails_and_the_others_run(worker: SuiteWorker, tmp_path: Path) -> None:
+async def test_a_test_without_an_end_fails_and_other_tests_run(worker: SuiteWorker, tmp_path: Path) -> None:
     text = SOURCE.replace("        return n / 2", "        while True:\n            pass")
     run = await worker.run({tmp_path / "code_module.py": text.encode()}, CHOICE)
     messages = {problem.title: problem.message for problem in run.digest.problems}
@@ -96,7 +98,7 @@ async def test_a_text_that_ends_the_process_does_not_end_the_worker(worker: Suit
     assert (await worker.run({}, CHOICE)).digest.failing_tests == {"test_small"}
 
 
-async def test_a_closed_worker_says_so(worker: SuiteWorker) -> None:
+async def test_a_closed_worker_raises_an_error(worker: SuiteWorker) -> None:
     await worker.aclose()
     with pytest.raises(OSError, match="has ended"):
         await worker.run({}, CHOICE)
@@ -114,7 +116,7 @@ async def test_a_cancelled_run_leaves_no_answer_for_the_next_one(worker: SuiteWo
         await worker.run({}, CHOICE)
 
 
-async def test_a_text_cannot_end_the_process_above_it(worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_text_cannot_end_the_parent_process(worker: SuiteWorker, tmp_path: Path, sandbox: Sandbox) -> None:
     text = b"import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n" + SOURCE.encode()
     if sandbox.has_overlays:
         # the process above is the first one of a view, which no signal of its view ends

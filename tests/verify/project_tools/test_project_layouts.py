@@ -28,7 +28,7 @@ def no_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def ty(monkeypatch: pytest.MonkeyPatch) -> None:
+def real_ty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
 
 
@@ -51,7 +51,7 @@ def write(root: Path, files: dict[str, str]) -> None:
 # -- the environment and the settings of the nearest project
 @pytest.mark.process
 @needs_ty
-async def test_ty_knows_the_environment_of_a_project_in_a_subfolder(workbench: Workbench, ty: None) -> None:
+async def test_ty_knows_the_environment_of_a_project_in_a_subfolder(workbench: Workbench, real_ty: None) -> None:
     site = f"backend/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     workbench.write(
         {
@@ -87,7 +87,7 @@ def test_the_nearest_folder_chooses_the_checker(tmp_path: Path) -> None:
     assert names == [("ty", tmp_path), ("mypy", tmp_path / "backend"), ("pyright", tmp_path / "web")]
 
 
-def test_each_project_has_its_own_session(tmp_path: Path) -> None:
+def test_each_project_has_its_own_checker(tmp_path: Path) -> None:
     write(tmp_path, {"a/pyproject.toml": "", "b/pyproject.toml": ""})
     pool = CheckerPool()
     find = pool.find
@@ -133,7 +133,7 @@ def test_cargo_works_in_the_workspace_of_a_crate(tmp_path: Path) -> None:
     assert find(tmp_path, tmp_path / "lone/src/lib.rs") == tmp_path / "lone"
 
 
-def test_eslint_works_where_its_configuration_is(tmp_path: Path) -> None:
+def test_eslint_runs_in_the_folder_of_its_configuration(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -174,7 +174,7 @@ process.exit(messages.length ? 1 : 0);
 
 
 @pytest.mark.process
-async def test_eslint_of_a_package(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_eslint_of_a_package_is_used(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     if not machine_sandbox().is_confined:
         pytest.skip("no sandbox works here")
@@ -275,7 +275,7 @@ def test_files_that_pyright_leaves_out(tmp_path: Path, settings: str, path: str,
 
 @pytest.mark.process
 @needs_ty
-async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, ty: None) -> None:
+async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbench, real_ty: None) -> None:
     workbench.write(
         {
             "pyproject.toml": "[tool.ty.src]\nexclude = ['gen']\n",
@@ -292,8 +292,8 @@ async def test_a_file_that_ty_leaves_out_is_not_called_checked(workbench: Workbe
 
 
 @needs_ty
-async def test_the_next_checker_looks_at_what_the_first_leaves_out(
-    workbench: Workbench, ty: None, monkeypatch: pytest.MonkeyPatch
+async def test_the_next_checker_gets_files_that_the_first_excludes(
+    workbench: Workbench, real_ty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("mypy", monkeypatch)
     settings = "[tool.mypy]\n[[tool.ty.overrides]]\ninclude = ['src']\nrules.all = 'ignore'\n"
@@ -303,7 +303,7 @@ async def test_the_next_checker_looks_at_what_the_first_leaves_out(
     assert await workbench.find_types({"src/a.py": "x: int = 2\n"}, "python") == []
 
 
-async def test_mypy_reads_an_excluded_file_only_where_another_uses_it(
+async def test_mypy_reads_an_excluded_file_only_if_another_file_uses_it(
     workbench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need_program("mypy", monkeypatch)
@@ -331,7 +331,7 @@ USE = "from price import total\n\nx: int = total(1, 2)\n"
 
 @pytest.mark.process
 @needs_ty
-async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workbench, ty: None) -> None:
+async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workbench, real_ty: None) -> None:
     workbench.write({"price.py": PRICE, "use.py": USE, "other.py": "y: int = ''\n"})
     assert await workbench.find_types({"price.py": AS_TEXT}, "python") == []
     use_files(workbench, "use.py", "other.py", "gone.py")
@@ -346,7 +346,7 @@ async def test_ty_looks_at_the_files_that_use_the_changed_one(workbench: Workben
 
 @pytest.mark.process
 @needs_ty
-async def test_a_stub_has_the_users_of_its_module(workbench: Workbench, ty: None) -> None:
+async def test_a_stub_has_the_same_users_as_its_module(workbench: Workbench, real_ty: None) -> None:
     stub = "def total(a: int, b: int) -> int: ...\n"
     workbench.write({"price.py": "def total(a, b):\n    return a + b\n", "price.pyi": stub, "use.py": USE})
     use_files(workbench, "use.py", of="price.py")
@@ -380,7 +380,7 @@ async def test_a_file_at_which_mypy_stops_hides_no_error(workbench: Workbench, m
     assert line.startswith("skipped: mypy stops at use.py:")
 
 
-async def test_mypy_works_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mypy_runs_in_the_folder_of_its_settings(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("mypy", monkeypatch)
     workbench.write(
         {

@@ -26,21 +26,21 @@ GOOD_BILL = PYTHON["shop/bill.py"].replace("return str(total(prices))", 'return 
 BAD_BILL = PYTHON["shop/bill.py"].replace("return str(total(prices))", "return total(prices)")
 
 
-def digest(root: Path) -> str:
+def hash_files(root: Path) -> str:
     """Return a hash of all files of a project and their contents."""
     files = sorted(file for file in root.rglob("*") if file.is_file() and "node_modules" not in file.parts)
     return hashlib.sha256(b"".join(str(file).encode() + file.read_bytes() for file in files)).hexdigest()
 
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
-async def test_python_by_ty(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ty_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     workbench.write(PYTHON)
-    before = digest(workbench.root)
+    before = hash_files(workbench.root)
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
     [line] = await workbench.find_types({"shop/bill.py": BAD_BILL}, "python")
     assert line.startswith("TYPE ERROR at line 5: Return type does not match returned value")
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
 
 
 @pytest.mark.skipif(not REAL_TY, reason="ty is not installed (pip install ty)")
@@ -58,19 +58,19 @@ async def test_the_texts_of_a_proposal_are_judged_together(
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
 
 
-async def test_python_by_mypy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mypy_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("mypy", monkeypatch)
     workbench.write({**PYTHON, "mypy.ini": "[mypy]\nstrict = True\n"})
-    before = digest(workbench.root)
+    before = hash_files(workbench.root)
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
     assert await workbench.find_types({"shop/bill.py": BAD_BILL}, "python") == [
         'TYPE ERROR at line 5: Incompatible return value type (got "int", expected "str")'
     ]
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
     assert [argv[0].endswith("mypy") for argv in workbench.asked] == [True, True]
 
 
-async def test_python_by_pyright(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pyright_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("pyright-langserver", monkeypatch)
     workbench.write({**PYTHON, "pyrightconfig.json": "{}"})
     assert await workbench.find_types({"shop/bill.py": GOOD_BILL}, "python") == []
@@ -85,18 +85,18 @@ TYPESCRIPT = {
 }
 
 
-async def test_typescript_by_its_own_package(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_typescript_of_a_project_finds_errors(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     monkeypatch.delenv("LSP_HARNESS_TYPESCRIPT", raising=False)
     need_node_modules(workbench.root)
     workbench.write(TYPESCRIPT)
-    before, text = digest(workbench.root), TYPESCRIPT["bill.ts"]
+    before, text = hash_files(workbench.root), TYPESCRIPT["bill.ts"]
     good, bad = text.replace("String(total(p))", "`${total(p)} EUR`"), text.replace("String(total(p))", "total(p)")
     assert await workbench.find_types({"bill.ts": good}, "typescript") == []
     assert await workbench.find_types({"bill.ts": bad}, "typescript") == [
         "TYPE ERROR at line 3: Type 'number' is not assignable to type 'string'."
     ]
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
 
 
 ESLINT = {
@@ -108,16 +108,16 @@ ESLINT = {
 }
 
 
-async def test_javascript_by_eslint(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_eslint_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("node", monkeypatch)
     need_node_modules(workbench.root)
     workbench.write(ESLINT)
-    before, text = digest(workbench.root), ESLINT["app.js"]
+    before, text = hash_files(workbench.root), ESLINT["app.js"]
     assert await workbench.find_lint({"app.js": text.replace("(a, b) => a === b", "(x, y) => x === y")}) == []
     assert await workbench.find_lint({"app.js": text.replace("===", "==")}) == [
         "LINT: eqeqeq Expected '===' and instead saw '=='."
     ]
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
 
 
 async def test_a_file_that_eslint_does_not_read_is_not_passed(
@@ -145,10 +145,10 @@ for (const file of [{str(outside)!r}, "app.js"]) {{
 export default [];
 """
     workbench.write({**ESLINT, "eslint.config.js": evil})
-    before = digest(workbench.root)
+    before = hash_files(workbench.root)
     await workbench.find_lint({"app.js": "export const a = 1;\n"})
     assert not outside.exists()
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
 
 
 GO = {
@@ -164,10 +164,10 @@ GO = {
 }
 
 
-async def test_go_by_its_compiler(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_go_compiler_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("go", monkeypatch)
     workbench.write(GO)
-    before, text = digest(workbench.root), GO["prices/prices.go"]
+    before, text = hash_files(workbench.root), GO["prices/prices.go"]
     assert await workbench.find_types({"prices/prices.go": text.replace("n := 0", "n := 1 - 1")}, "go") == []
     [line] = await workbench.find_types({"prices/prices.go": text.replace("return n", 'return "n"')}, "go")
     assert line.startswith('TYPE ERROR at line 8: cannot use "n"')
@@ -175,7 +175,7 @@ async def test_go_by_its_compiler(workbench: Workbench, monkeypatch: pytest.Monk
     renamed = {"prices/prices.go": text.replace("Total", "Sum")}
     [line] = await workbench.find_types(renamed, "go")
     assert "main.go:10:21: undefined: prices.Total" in line
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
 
 
 async def test_go_by_vet(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,10 +195,10 @@ RUST = {
 }
 
 
-async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cargo_check_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("cargo", monkeypatch)
     workbench.write(RUST)
-    before, text = digest(workbench.root), RUST["src/lib.rs"]
+    before, text = hash_files(workbench.root), RUST["src/lib.rs"]
     assert (
         await workbench.find_types({"src/lib.rs": text.replace("iter().sum()", "iter().copied().sum()")}, "rust") == []
     )
@@ -207,7 +207,7 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     # the error is in a file that does not change
     [line] = await workbench.find_types({"src/lib.rs": text.replace("total", "add_up")}, "rust")
     assert "src/main.rs:2" in line
-    assert digest(workbench.root) == before
+    assert hash_files(workbench.root) == before
     # that proposal is not part of the next one
     main = RUST["src/main.rs"]
     [line] = await workbench.find_types({"src/main.rs": main.replace("total", "add_up")}, "rust")
@@ -225,7 +225,7 @@ async def test_rust_by_cargo_check(workbench: Workbench, monkeypatch: pytest.Mon
     assert "src/later.rs, which is no part of the build, or comes after the error at src/broken.rs:1:" in line
 
 
-async def test_rust_by_clippy(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_clippy_finds_errors_in_a_project(workbench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
     need_program("cargo-clippy", monkeypatch)
     workbench.write(RUST)
     text = RUST["src/lib.rs"]

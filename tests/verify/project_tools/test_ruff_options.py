@@ -81,7 +81,7 @@ async def pool() -> AsyncIterator[CheckerPool]:
 
 
 @pytest.mark.parametrize("settings", [*list_settings(), *OTHERS])
-async def test_the_command_reports_and_never_mends(tmp_path: Path, settings: str) -> None:
+async def test_the_ruff_command_reports_and_never_fixes(tmp_path: Path, settings: str) -> None:
     file = tmp_path / "a.py"
     file.write_text(TEXT)
     (tmp_path / "pyproject.toml").write_text(f"{HEAD}{settings}\n")
@@ -95,16 +95,16 @@ async def test_the_command_reports_and_never_mends(tmp_path: Path, settings: str
         assert any(word in reason for word in REASONS), reason
         assert "\n" not in reason
     else:
-        assert sorted(map(_code, reports)) == CODES
-        assert {_code(report) for report in reports if report.fix} == {"F401", "F841"}
+        assert sorted(map(_read_code, reports)) == CODES
+        assert {_read_code(report) for report in reports if report.fix} == {"F401", "F841"}
     assert file.read_text() == TEXT
 
 
-def _code(report: RuffReport) -> str:
+def _read_code(report: RuffReport) -> str:
     return report.finding.code
 
 
-async def test_the_server_says_what_the_command_says(pool: CheckerPool, tmp_path: Path) -> None:
+async def test_the_server_and_the_command_report_the_same_findings(pool: CheckerPool, tmp_path: Path) -> None:
     session = pool.find("ruff", tmp_path)
     assert session
     start = Document.from_text((tmp_path / "start.py").as_uri(), "", language="python")
@@ -126,7 +126,7 @@ async def test_an_environment_that_sends_the_answer_elsewhere(tmp_path: Path, mo
     monkeypatch.setenv("FORCE_COLOR", "1")
     file = tmp_path / "a.py"
     document = Document.from_text(file.as_uri(), TEXT, language="python")
-    assert sorted(map(_code, await Ruff().check(document, file, tmp_path))) == CODES
+    assert sorted(map(_read_code, await Ruff().check(document, file, tmp_path))) == CODES
     (tmp_path / "ruff.toml").write_text("wrong = 1\n")
     with pytest.raises(RuffFailed) as raised:
         await Ruff().check(document, file, tmp_path)
@@ -173,7 +173,7 @@ async def test_a_cell_that_is_no_python_is_not_called_checked(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["notes.md", "notes.qmd", "script", "page.vue", "a.pyi", "odd.p-y"])
-async def test_python_in_a_file_of_any_suffix(tmp_path: Path, name: str) -> None:
+async def test_python_is_checked_in_a_file_of_any_suffix(tmp_path: Path, name: str) -> None:
     assert await check_cell(tmp_path, "print(x)\n", name) == ["F821 x"]
 
 

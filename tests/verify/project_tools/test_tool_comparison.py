@@ -75,7 +75,7 @@ def needs_sandbox() -> None:
 
 
 @pytest.fixture
-def bench(workbench: Workbench, needs_sandbox: None) -> Workbench:
+def word_workbench(workbench: Workbench, needs_sandbox: None) -> Workbench:
     workbench.write({"a.txt": "bad one\n", "b.txt": "bad two\n"})
     return workbench
 
@@ -85,69 +85,69 @@ async def compare(bench: Workbench, text: str, tool: ProjectTool | None = None) 
     return [new.finding.message for new in await bench.tools.compare(tool or WordTool(), changes, "error")]
 
 
-async def test_only_new_errors_anywhere_in_the_project_count(bench: Workbench) -> None:
-    assert await compare(bench, "fine\nbad one\npoor\n") == []
-    assert await compare(bench, "bad one\nbad three\n") == ["bad three"]
-    assert [*(bench.root / "a.txt").read_text().splitlines()] == ["bad one"]
+async def test_only_new_errors_in_the_project_count(word_workbench: Workbench) -> None:
+    assert await compare(word_workbench, "fine\nbad one\npoor\n") == []
+    assert await compare(word_workbench, "bad one\nbad three\n") == ["bad three"]
+    assert [*(word_workbench.root / "a.txt").read_text().splitlines()] == ["bad one"]
 
 
-async def test_the_answer_before_is_kept_until_a_file_changes(bench: Workbench) -> None:
-    await compare(bench, "x\n")
-    await compare(bench, "y\n")
-    scratch = next(iter(bench.tools._scratch.values())).path
+async def test_the_earlier_answer_is_reused_until_a_file_changes(word_workbench: Workbench) -> None:
+    await compare(word_workbench, "x\n")
+    await compare(word_workbench, "y\n")
+    scratch = next(iter(word_workbench.tools._scratch.values())).path
     assert (scratch / "cache" / "runs").read_text().count("\n") == 3
-    bench.tools.record_file_change()
-    await compare(bench, "z\n")
+    word_workbench.tools.record_file_change()
+    await compare(word_workbench, "z\n")
     assert (scratch / "cache" / "runs").read_text().count("\n") == 5
-    await bench.tools.aclose()
+    await word_workbench.tools.aclose()
     assert not scratch.exists()
 
 
-async def test_a_file_that_the_tool_does_not_read_is_not_taken_for_a_good_one(bench: Workbench) -> None:
-    bench.write({"apart/c.txt": "fine\n", "d.txt": "fine\n"})
+async def test_a_file_that_the_tool_does_not_read_is_not_taken_for_a_good_one(word_workbench: Workbench) -> None:
+    word_workbench.write({"apart/c.txt": "fine\n", "d.txt": "fine\n"})
     with pytest.raises(NothingComparedError, match=r"does not look at apart/c.txt, which is no part of the build"):
-        await bench.tools.compare(WordTool(), bench.propose({"apart/c.txt": "bad\n"}), "error")
+        await word_workbench.tools.compare(WordTool(), word_workbench.propose({"apart/c.txt": "bad\n"}), "error")
     mixed = {"d.txt": "bad three\n", "apart/c.txt": "good\n"}
     # what is found counts in any case
-    [new] = await bench.tools.compare(WordTool(), bench.propose(mixed), "error")
+    [new] = await word_workbench.tools.compare(WordTool(), word_workbench.propose(mixed), "error")
     assert new.finding.message == "bad three"
-    assert await bench.tools.compare(WordTool(), bench.propose({"d.txt": "good\n"}), "error") == []
+    assert await word_workbench.tools.compare(WordTool(), word_workbench.propose({"d.txt": "good\n"}), "error") == []
 
 
-async def test_a_tool_that_writes_changes_nothing_of_the_user(bench: Workbench) -> None:
+async def test_a_tool_that_writes_changes_no_file_of_the_user(word_workbench: Workbench) -> None:
     # it may write into a copy, and then there is an answer
     with suppress(NothingComparedError):
-        await compare(bench, "write\n")
-    assert (bench.root / "b.txt").read_text() == "bad two\n"
-    assert not (bench.root.parent / "outside").exists()
+        await compare(word_workbench, "write\n")
+    assert (word_workbench.root / "b.txt").read_text() == "bad two\n"
+    assert not (word_workbench.root.parent / "outside").exists()
 
 
-async def test_a_link_that_a_tool_leaves_for_the_next_text_is_not_followed(bench: Workbench) -> None:
-    await compare(bench, f"link {bench.root / 'b.txt'}\n")
-    assert await compare(bench, "bad one\nbad three\n") == ["bad three"]
-    assert (bench.root / "b.txt").read_text() == "bad two\n"
+async def test_a_link_that_a_tool_leaves_for_the_next_text_is_not_followed(word_workbench: Workbench) -> None:
+    await compare(word_workbench, f"link {word_workbench.root / 'b.txt'}\n")
+    assert await compare(word_workbench, "bad one\nbad three\n") == ["bad three"]
+    assert (word_workbench.root / "b.txt").read_text() == "bad two\n"
 
 
-async def test_why_there_is_no_answer(bench: Workbench) -> None:
+async def test_the_error_says_why_a_tool_gave_no_answer(word_workbench: Workbench) -> None:
     tool = WordTool()
     with pytest.raises(NothingComparedError, match="words check failed: it broke"):
-        await compare(bench, "crash\n")
-    bench.objection = "python may not run: a rule denies it"
+        await compare(word_workbench, "crash\n")
+    word_workbench.objection = "python may not run: a rule denies it"
     with pytest.raises(NothingComparedError, match="a rule denies it"):
-        await compare(bench, "x\n")
-    assert bench.asked[-1] == (sys.executable, "check")
-    assert bench.confinements[-1] == machine_sandbox().confine(bench.root, sys.executable)
-    bench.objection, bench.sandbox = "", SandboxChoice(NoSandbox(), {"landlock": "it is too old"})
+        await compare(word_workbench, "x\n")
+    assert word_workbench.asked[-1] == (sys.executable, "check")
+    assert word_workbench.confinements[-1] == machine_sandbox().confine(word_workbench.root, sys.executable)
+    word_workbench.objection, word_workbench.sandbox = "", SandboxChoice(NoSandbox(), {"landlock": "it is too old"})
     with pytest.raises(
         NothingComparedError, match=r"only in a sandbox, and none works here \(landlock: it is too old\)"
     ):
-        await compare(bench, "x\n")
+        await compare(word_workbench, "x\n")
     tool.program = None
     with pytest.raises(NothingComparedError, match=r"words.toml asks for words check, which is not installed"):
-        await compare(bench, "x\n", tool)
+        await compare(word_workbench, "x\n", tool)
 
 
-async def test_after_a_failure_no_further_comparison_is_begun() -> None:
+async def test_no_comparison_is_started_after_a_failure() -> None:
     begun: list[str] = []
 
     async def fail(name: str) -> list[NewFinding]:

@@ -35,17 +35,17 @@ async def pool() -> AsyncIterator[CheckerPool]:
     await pool.aclose()
 
 
-def document(file: Path, text: str) -> Document:
+def make_document(file: Path, text: str) -> Document:
     return Document.from_text(file.as_uri(), text, language="python")
 
 
 async def start(pool: CheckerPool, root: Path) -> None:
     session = pool.find("ruff", root)
     assert session
-    assert await session.wait_until_ready(document(root / "start.py", ""))
+    assert await session.wait_until_ready(make_document(root / "start.py", ""))
 
 
-def fixtures() -> list[str]:
+def read_fixtures() -> list[str]:
     """Return the texts above, and those of the evaluation set if it is here."""
     file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev")) / "fix_ruff.jsonl.gz"
     if not file.exists():
@@ -55,18 +55,18 @@ def fixtures() -> list[str]:
 
 
 @pytest.mark.parametrize("preview", ["false", "true"])
-async def test_the_server_finds_what_the_command_finds(pool: CheckerPool, tmp_path: Path, preview: str) -> None:
+async def test_the_server_finds_the_same_as_the_command(pool: CheckerPool, tmp_path: Path, preview: str) -> None:
     rules = 'lint.select = ["ALL"]\n[lint.per-file-ignores]\n"b.py" = ["D", "ANN"]\n'
     (tmp_path / "ruff.toml").write_text(f"preview = {preview}\n{rules}")
     await start(pool, tmp_path)
     warm, command = WarmRuff(pool), Ruff()
-    for number, text in enumerate(fixtures()):
+    for number, text in enumerate(read_fixtures()):
         file = tmp_path / ("a.py" if number % 2 else "b.py")
-        found = await warm.find_findings(document(file, text), file, tmp_path)
-        assert set(found) == set(await command.find_findings(document(file, text), file, tmp_path)), text
+        found = await warm.find_findings(make_document(file, text), file, tmp_path)
+        assert set(found) == set(await command.find_findings(make_document(file, text), file, tmp_path)), text
 
 
-async def test_the_command_runs_only_when_it_must(
+async def test_the_command_runs_only_if_the_server_cannot_answer(
     pool: CheckerPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Path] = []
@@ -77,16 +77,16 @@ async def test_the_command_runs_only_when_it_must(
 
     monkeypatch.setattr(Ruff, "check", check)
     warm, file, elsewhere = WarmRuff(pool), tmp_path / "a.py", tmp_path.parent / "b.py"
-    await warm.find_findings(document(file, "import os\n"), file, tmp_path)
+    await warm.find_findings(make_document(file, "import os\n"), file, tmp_path)
     # the server was only starting
     assert asked == [file]
     await start(pool, tmp_path)
-    [finding] = await warm.find_findings(document(file, "import os\n"), file, tmp_path)
+    [finding] = await warm.find_findings(make_document(file, "import os\n"), file, tmp_path)
     assert (finding.code, finding.severity) == ("F401", "warning")
-    assert await warm.find_findings(document(file, "x = 1\n"), file, tmp_path) == ()
+    assert await warm.find_findings(make_document(file, "x = 1\n"), file, tmp_path) == ()
     assert asked == [file]
-    await warm.find_findings(document(elsewhere, "import os\n"), elsewhere, None)
-    await warm.find_findings(document(elsewhere, "import os\n"), elsewhere, tmp_path)
+    await warm.find_findings(make_document(elsewhere, "import os\n"), elsewhere, None)
+    await warm.find_findings(make_document(elsewhere, "import os\n"), elsewhere, tmp_path)
     assert asked == [file, elsewhere, elsewhere]
 
 
@@ -95,16 +95,16 @@ async def test_settings_that_change_are_read_again(pool: CheckerPool, tmp_path: 
     settings.write_text('lint.select = ["F"]\n')
     await start(pool, tmp_path)
     warm = WarmRuff(pool)
-    assert [f.code for f in await warm.find_findings(document(file, "import os\n"), file, tmp_path)] == ["F401"]
+    assert [f.code for f in await warm.find_findings(make_document(file, "import os\n"), file, tmp_path)] == ["F401"]
     settings.write_text('lint.select = ["E"]\n# another size\n')
-    assert await warm.find_findings(document(file, "import os\n"), file, tmp_path) == ()
+    assert await warm.find_findings(make_document(file, "import os\n"), file, tmp_path) == ()
     settings.unlink()
-    assert [f.code for f in await warm.find_findings(document(file, "import os\n"), file, tmp_path)] == ["F401"]
+    assert [f.code for f in await warm.find_findings(make_document(file, "import os\n"), file, tmp_path)] == ["F401"]
 
 
 async def test_a_file_that_the_settings_exclude_is_left_to_the_command(pool: CheckerPool, tmp_path: Path) -> None:
     (tmp_path / "ruff.toml").write_text('exclude = ["a.py"]\n')
     await start(pool, tmp_path)
     file, text = tmp_path / "a.py", "import os\n"
-    found = await WarmRuff(pool).find_findings(document(file, text), file, tmp_path)
-    assert found == await Ruff().find_findings(document(file, text), file, tmp_path)
+    found = await WarmRuff(pool).find_findings(make_document(file, text), file, tmp_path)
+    assert found == await Ruff().find_findings(make_document(file, text), file, tmp_path)

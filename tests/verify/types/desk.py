@@ -17,7 +17,7 @@ from lsp_harness.verify.types.type_checker import Condition, Program, TypeChecke
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 
 FOLDER = Path(__file__).parent
 BUDGET_MS = 5000
@@ -66,7 +66,7 @@ class Desk:
         if not (folder / "release").exists():
             os.mkfifo(folder / "release")
         self.checker = FakeChecker(folder / "log", *manner)
-        self.config: Config = settings(completion={"type_gate_ms": BUDGET_MS, **completion})
+        self.config: Config = make_settings(completion={"type_gate_ms": BUDGET_MS, **completion})
         self.open_texts: list[Document] = []
         self.pool = CheckerPool(lambda: self.config.knowledge.python, lambda: self.open_texts, [self.checker])
         self.gate = TypeGate(Workspace([folder], is_trusted=is_trusted), lambda: self.config, self.pool)

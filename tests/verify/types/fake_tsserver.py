@@ -24,14 +24,14 @@ def log(*row: Any) -> None:
         file.write(json.dumps(row) + "\n")
 
 
-def to_offset(text: str, place: dict[str, int]) -> int:
+def convert_to_offset(text: str, place: dict[str, int]) -> int:
     lines = text.splitlines(keepends=True)
     before, line = lines[: place["line"] - 1], [*lines, ""][place["line"] - 1]
     units = line.encode("utf-16-le")[: 2 * (place["offset"] - 1)]
     return len("".join(before)) + len(units.decode("utf-16-le"))
 
 
-def to_place(text: str, offset: int) -> dict[str, int]:
+def convert_to_place(text: str, offset: int) -> dict[str, int]:
     before = text[:offset]
     return {
         "line": before.count("\n") + 1,
@@ -39,11 +39,11 @@ def to_place(text: str, offset: int) -> dict[str, int]:
     }
 
 
-def diagnose(text: str, word: str, category: str) -> list[dict[str, Any]]:
+def find_diagnostics(text: str, word: str, category: str) -> list[dict[str, Any]]:
     return [
         {
-            "start": to_place(text, match.start()),
-            "end": to_place(text, match.end()),
+            "start": convert_to_place(text, match.start()),
+            "end": convert_to_place(text, match.end()),
             "text": f"Name '{match.group()}' is not defined\nmore",
             "code": "unresolved-reference",
             "category": category,
@@ -58,7 +58,7 @@ def update(arguments: dict[str, Any]) -> None:
         log("open", opened["file"][-4:], opened["fileContent"])
     for changed in arguments.get("changedFiles", []):
         text, [change] = texts[changed["fileName"]], changed["textChanges"]
-        start, end = to_offset(text, change["start"]), to_offset(text, change["end"])
+        start, end = convert_to_offset(text, change["start"]), convert_to_offset(text, change["end"])
         texts[changed["fileName"]] = text[:start] + change["newText"] + text[end:]
         log("change", changed["fileName"][-4:], texts[changed["fileName"]], change["newText"])
     for closed in arguments.get("closedFiles", []):
@@ -78,9 +78,9 @@ for line in sys.stdin:
             answer |= {"success": False, "message": "Debug Failure.\n    at main"}
         case "semanticDiagnosticsSync":
             project_error = {"text": "an option is unknown", "code": 5023, "category": "error"}
-            answer["body"] = [project_error, *diagnose(texts[arguments["file"]], "wrong", "error")]
+            answer["body"] = [project_error, *find_diagnostics(texts[arguments["file"]], "wrong", "error")]
         case "suggestionDiagnosticsSync":
-            answer["body"] = diagnose(texts[arguments["file"]], "hint", "suggestion")
+            answer["body"] = find_diagnostics(texts[arguments["file"]], "hint", "suggestion")
         case _:
             log("request", request["command"])
     send(answer)

@@ -37,15 +37,15 @@ def log(*row: Any) -> None:
         file.write(json.dumps(row) + "\n")
 
 
-def place(text: str, offset: int) -> dict[str, int]:
+def find_position(text: str, offset: int) -> dict[str, int]:
     before = text[:offset]
     return {"line": before.count("\n"), "character": len(before.rpartition("\n")[2].encode())}
 
 
-def diagnose(text: str) -> list[dict[str, Any]]:
+def find_diagnostics(text: str) -> list[dict[str, Any]]:
     return [
         {
-            "range": {"start": place(text, match.start()), "end": place(text, match.end())},
+            "range": {"start": find_position(text, match.start()), "end": find_position(text, match.end())},
             "message": f"Name `{match.group().strip('()')}` is not defined\n\ninfo: more",
             "code": code,
             "severity": 1,
@@ -55,22 +55,22 @@ def diagnose(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def look(text: str) -> list[dict[str, Any]] | None:
+def find_problems(text: str) -> list[dict[str, Any]] | None:
     if "crash" in text:
         sys.exit("something broke")
     if "slow" in text:
         LOG.with_name("release").read_text()
-    return None if "stuck" in text else diagnose(text)
+    return None if "stuck" in text else find_diagnostics(text)
 
 
-def publish(document: dict[str, Any]) -> None:
+def publish_problems(document: dict[str, Any]) -> None:
     if "push" not in MANNER:
         return
-    items = look(texts[document["uri"]])
+    items = find_problems(texts[document["uri"]])
     params = {"uri": document["uri"], "diagnostics": items}
     for version in ({}, {"version": document["version"] - 1}, {"version": document["version"]}):
         # the findings of an unknown or an earlier version are others
-        other = {} if version.get("version") == document["version"] else {"diagnostics": diagnose("wrong")}
+        other = {} if version.get("version") == document["version"] else {"diagnostics": find_diagnostics("wrong")}
         if items is not None:
             send({"method": "textDocument/publishDiagnostics", "params": params | version | other})
 
@@ -96,18 +96,18 @@ def answer(message: dict[str, Any]) -> None:
             document = params["textDocument"]
             texts[document["uri"]] = document["text"]
             log("open", document["uri"][-4:], document["version"], document["text"])
-            publish(document)
+            publish_problems(document)
         case "textDocument/didChange":
             document, [change] = params["textDocument"], params["contentChanges"]
             texts[document["uri"]] = change["text"]
             log("change", document["uri"][-4:], document["version"], change["text"])
-            publish(document)
+            publish_problems(document)
         case "textDocument/didClose":
             log("close", params["textDocument"]["uri"][-4:])
         case "workspace/didChangeWatchedFiles":
             log("watched", [change["uri"][-4:] for change in params["changes"]])
         case "textDocument/diagnostic":
-            items = look(texts[params["textDocument"]["uri"]])
+            items = find_problems(texts[params["textDocument"]["uri"]])
             if items is not None:
                 send({"id": message["id"], "result": {"kind": "full", "items": items}})
         case _:

@@ -39,7 +39,7 @@ class WritingChecker(TyChecker):
 
 
 class NeedyChecker(WritingChecker):
-    """A checker that needs more than to read."""
+    """A checker that needs more permissions than to read."""
 
     only_reads: ClassVar[bool] = False
 
@@ -74,7 +74,7 @@ def test_edits_of_a_trusted_folder_are_checked_without_a_question(checker: TypeC
 
 
 class CuriousChecker(WritingChecker):
-    """A checker whose program reads a private file, as a plug-in of it could."""
+    """A checker whose program tries to read a private file."""
 
     def find_program(self, root: Path, file: Path, environment: str = "") -> Program | None:
         code = f"import sys; sys.exit(7 if open({str(Path.home() / '.netrc')!r}).read() else 1)"

@@ -1,4 +1,4 @@
-"""The ways in which checkers are asked: they answer, publish by themselves, or have a protocol of their own."""
+"""Tests of the three ways to ask a type checker: requests, published findings, and its own protocol."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ async def test_published_findings_of_the_right_version_count(make: Make):
     assert [row[0] for row in desk.rows("close")] == ["close"]
 
 
-async def test_a_text_whose_findings_were_published_is_not_waited_for_again(make: Make):
+async def test_a_text_with_published_findings_is_answered_at_once(make: Make):
     desk = make("push")
     await desk.warm()
     assert await desk.check("<|>", "wrong") == ["failed"]
@@ -79,7 +79,7 @@ async def test_tsserver_finds_errors_at_their_place(make: Make):
     assert (outcome.status, outcome.reason) == ("skipped", "it answered: Debug Failure.")
 
 
-async def test_tsserver_is_told_of_closed_documents(make: Make):
+async def test_tsserver_learns_about_closed_documents(make: Make):
     desk = make("tsserver")
     await desk.warm()
     await desk.check("<|>", "a")

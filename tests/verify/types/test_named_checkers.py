@@ -13,7 +13,7 @@ from lsp_harness.verify.types.checkers import GOPLS_VARIABLE, RUST_ANALYZER_VARI
     ("language", "variable", "arguments"),
     [("go", GOPLS_VARIABLE, ["serve"]), ("rust", RUST_ANALYZER_VARIABLE, [])],
 )
-def test_a_checker_runs_only_if_it_is_named(
+def test_a_named_checker_runs_only_if_its_variable_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, variable: str, arguments: list[str]
 ):
     [checker] = [checker for checker in TYPE_CHECKERS if checker.name == find_language(language).type_checker]

@@ -12,7 +12,7 @@ from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.folder_stamps import ChangedFile
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.real_checkers import REAL_TY
 from tests.verify.types.desk import wait_for
 
@@ -39,7 +39,7 @@ CASES = [
 async def test_ty_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(TY_VARIABLE, REAL_TY)
     (tmp_path / "other.py").write_text("class Shape:\n    name: str = ''\n")
-    config = settings(completion={"type_gate_ms": 20_000})
+    config = make_settings(completion={"type_gate_ms": 20_000})
     pool = CheckerPool()
     gate = TypeGate(Workspace([tmp_path]), lambda: config, pool)
     uri = (tmp_path / "a.py").as_uri()
@@ -92,7 +92,7 @@ async def test_ty_follows_modules_and_packages_that_come_and_go(tmp_path: Path, 
     assert counts == [2, 1, 0, 1]
 
 
-def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_program_of_the_workspace_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(TY_VARIABLE, raising=False)
     monkeypatch.setattr(checkers, "find_tool", lambda name: f"/usr/bin/{name}")
 
@@ -110,7 +110,7 @@ def test_the_program_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: p
     assert command() is None
 
 
-def test_ty_is_told_of_the_environment_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_ty_gets_the_environment_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         monkeypatch.delenv(name, raising=False)
     checker, file = TyChecker(), tmp_path / "backend" / "src" / "a.py"

@@ -33,7 +33,7 @@ from tests.verify.types.desk import Desk, wait_for
         ("import absent\n<|>\n", "import absent_2", "passed"),  # the environment is not known
     ],
 )
-async def test_a_new_finding_of_a_counting_rule_on_the_lines_of_a_text_fails_it(
+async def test_a_new_finding_of_a_counting_rule_in_the_suggestion_fails_it(
     desk: Desk, marked: str, text: str, status: str
 ):
     assert await desk.check(marked, text) == [status]
@@ -54,7 +54,7 @@ async def test_several_texts_are_checked_one_by_one(desk: Desk):
 
 
 # -- when there is no answer
-async def test_everything_is_skipped_until_the_checker_is_ready(make: Make):
+async def test_texts_are_skipped_until_the_checker_is_ready(make: Make):
     desk = make()
     [outcome] = await desk.gate.check(desk.cursor("<|>"), ["wrong"])
     assert (outcome.status, outcome.reason) == ("skipped", "ty is starting")
@@ -101,7 +101,7 @@ async def test_a_checker_that_is_missing_is_named(make: Make):
     await desk.wait_until("ready")
 
 
-async def test_nothing_is_started_for_what_is_not_trusted_or_not_wanted(make: Make):
+async def test_no_checker_is_started_without_trust_or_against_the_settings(make: Make):
     untrusted, off, desk = make(is_trusted=False), make(type_gate=False), make()
     assert await untrusted.check("<|>", "wrong") == ["skipped"]
     assert await off.check("<|>", "wrong") == ["skipped"]
@@ -189,7 +189,7 @@ async def test_no_process_is_left(make: Make, tmp_path: Path):
 
 
 # -- documents
-async def test_each_candidate_is_a_new_version_of_the_document(desk: Desk):
+async def test_each_candidate_becomes_a_new_version_of_the_document(desk: Desk):
     await desk.check("a\n<|>", "b", "c")
     assert desk.rows("open", "change") == [
         ["open", "a.py", 1, ""],
@@ -212,7 +212,7 @@ async def test_the_same_text_is_not_checked_twice(desk: Desk):
     ]
 
 
-async def test_other_documents_are_as_the_editor_has_them(desk: Desk):
+async def test_other_documents_are_sent_as_in_the_editor(desk: Desk):
     text = desk.cursor("1\n<|>").document
     desk.open_texts = [text, Document.from_text("file:///elsewhere/b.py", "2", language="python")]
     await desk.check("1\n<|>", "2")

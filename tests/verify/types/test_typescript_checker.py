@@ -21,7 +21,7 @@ from lsp_harness.verify.types.checkers import (
 from lsp_harness.verify.types.type_gate import TypeGate
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.workspace import Workspace
-from tests.harness.tools import settings
+from tests.harness.tools import make_settings
 from tests.support.real_checkers import REAL_TYPESCRIPTS
 from tests.verify.types.desk import wait_for
 
@@ -46,13 +46,13 @@ CASES = [
 ]
 
 
-def gate_for(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
+def make_gate(folder: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[TypeGate, CheckerPool]:
     monkeypatch.setenv(TYPESCRIPT_VARIABLE, str(package))
     (folder / "tsconfig.json").write_text('{"compilerOptions": {"strict": true, "skipLibCheck": true}}')
     (folder / "other.ts").write_text(
         "export interface Shape { name: string }\nexport function area(w: number, h: number) { return w * h; }\n"
     )
-    config = settings(completion={"type_gate_ms": 30_000})
+    config = make_settings(completion={"type_gate_ms": 30_000})
     pool = CheckerPool()
     return TypeGate(Workspace([folder]), lambda: config, pool), pool
 
@@ -66,7 +66,7 @@ async def check(gate: TypeGate, file: Path, marked: str, text: str, language: st
 
 @pytest.mark.parametrize("package", REAL_TYPESCRIPTS, ids=str)
 async def test_typescript_finds_names_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: Path):
-    gate, pool = gate_for(tmp_path, package, monkeypatch)
+    gate, pool = make_gate(tmp_path, package, monkeypatch)
     file = tmp_path / "a.ts"
     gate.prepare(Document.from_text(file.as_uri(), HEAD, language="typescript"))
     await wait_for(lambda: pool.state()[0]["state"] == "ready")
@@ -97,7 +97,7 @@ async def test_typescript_finds_names_that_do_not_exist(tmp_path: Path, monkeypa
         ("area(1, 2, <3>)", "Expected 2 arguments, but got 3.", "2554", "area(1, 2, 3"),
     ],
 )
-def test_a_call_with_too_few_arguments_ends_at_its_bracket(marked: str, message: str, code: str, end: str | None):
+def test_an_error_about_few_arguments_ends_at_the_bracket(marked: str, message: str, code: str, end: str | None):
     start, stop = marked.index("<"), marked.index(">") - 1
     text = marked.replace("<", "").replace(">", "")
     document = Document.from_text("file:///a.ts", text, language="typescript")
@@ -114,7 +114,7 @@ def create_package(folder: Path, version: str) -> Path:
     return package
 
 
-def test_the_nearest_typescript_of_the_workspace_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_nearest_typescript_of_the_workspace_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv(TYPESCRIPT_VARIABLE, raising=False)
     root = tmp_path / "folder"
     file = root / "packages" / "a" / "a.ts"
