@@ -121,7 +121,7 @@ class WorktreeRecord:
             agent, server, undo = facts["agent"], facts["server"], facts["undo"]
             repository, workdir = Path(facts["repository"]), Path(facts["workdir"])
             if not workdir.is_relative_to(folder):
-                raise ValueError("the folder of the agent is not in its worktree")
+                raise ValueError("the working folder of the agent is not in the worktree of the agent")
             return cls(
                 Worktree(repository, folder, workdir, str(facts["branch"]), str(facts["base"])),
                 str(agent["id"]),
@@ -132,7 +132,7 @@ class WorktreeRecord:
                 UndoPlan(int(undo["turn"]), tuple(map(str, undo["checkpoints"]))) if undo else None,
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"the record lacks {error}") from error
+            raise ValueError(f"the record of the worktree has a missing or wrong part: {error}") from error
 
 
 class WorktreeRecords:

@@ -120,8 +120,8 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
             return arguments
         written = " ".join([PROGRAM, *arguments])
         raise UsageError(
-            f'write a prompt or a command: {written} "what does geo.py do?"; {PROGRAM} help lists them. '
-            "Without a prompt, a conversation begins, which needs a terminal"
+            f"there is no prompt, and a conversation without one needs a terminal; write: "
+            f'{written} "what does geo.py do?", or a command ({PROGRAM} help lists them)'
         )
     if not words or arguments[0] in COMMANDS:
         return arguments
@@ -132,7 +132,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     if len(prompt.split()) != 1 or prompt == "-":
         return ["run", *arguments]
     if has_option:
-        raise UsageError(f"one word is no prompt, and there is no command before it. {_prompt_hint(prompt)}")
+        raise UsageError(f"{prompt!r} is neither a command nor a prompt of several words. {_prompt_hint(prompt)}")
     return arguments
 
 

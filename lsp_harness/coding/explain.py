@@ -38,10 +38,10 @@ class Explain:
         tree = await offload(len(document.data), lambda: parse(document))
         span, lines_with_secrets = select_code(document, tree, self.span), secret_lines(document)
         if span is None:
-            raise NoAnswer("There is no code here to explain; select the lines")
+            raise NoAnswer("there is no code here to explain; select the lines")
         lines = range(document.line_of(span.start), document.line_of(span.end) + 1)
         if not lines_with_secrets.isdisjoint(lines) or find_secrets(encode(self.question)):
-            raise NoAnswer("This contains what looks like a secret, so it is not sent to the model")
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         # examples of the project's style do not explain this code
         settings, count = replace(context.config.context, few_shot_examples=0), context.engine.count
         [size] = await count([decode(document.data[slice(*span)])])

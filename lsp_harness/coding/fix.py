@@ -194,10 +194,10 @@ class Fix(EditTask):
         if reason := await find_stale_reason(
             self.finding, subject, document, tree, context.ruff, context.file, context.root
         ):
-            raise driver.fail(f"this is no longer there: {reason}")
+            raise driver.fail(f"the diagnostic is no longer there: {reason}")
         if tree is None:
             reason = await offload(len(document.data), lambda: no_tree_reason(document, context.path))
-            raise driver.fail(f"{reason}, so that nothing about it could be checked")
+            raise driver.fail(f"{reason}, so no repair could be checked")
         repairs = await self._find_repairs(subject, tree) if context.config.generation.repairs else []
         try:
             choice = RepairChooser(context, self.is_model_allowed, self._find_slow_test_checks)
@@ -216,7 +216,7 @@ class Fix(EditTask):
             raise NoAnswer("there is no code at this diagnostic, only blank space")
         self._place = place
         if not self.is_model_allowed:
-            raise NoAnswer("no repair without a model passes the checks, and this text is not given to the model")
+            raise NoAnswer("no repair without a model passes the checks, and the model may not see this text")
         lines = range(document.line_of(place.statement.start), document.line_of(place.statement.end) + 1)
         if not secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")

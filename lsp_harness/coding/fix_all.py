@@ -117,4 +117,4 @@ class JoinFixes(EditTask):
         return await driver.check_edits(edits, self.fixes.title, self.fixes.outcomes)
 
     async def create_source(self) -> CandidateSource:
-        raise NoAnswer("there is nothing to join")
+        raise NoAnswer("fixes are joined without a model")

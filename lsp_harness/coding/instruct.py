@@ -122,7 +122,7 @@ class Instruct(EditTask):
         old = decode(document.data[slice(*span)])
         lines = range(document.line_of(span.start), document.line_of(max(span.start, span.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or find_secrets(encode(self.instruction)):
-            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         # the instruction is counted line by line, as `fit_task` does; a part of it would be another instruction
         task_lines = [f"{line}\n" for line in format_task(self.instruction).split("\n")]
         [size, *costs] = await context.engine.count([old, *task_lines])

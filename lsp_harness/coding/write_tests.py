@@ -131,7 +131,7 @@ class WriteTests(EditTask):
     async def create_source(self) -> CandidateSource:
         context, source = self.context, self.target.source
         if find_secrets(encode(source)) or secret_lines(context.document):
-            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         [size] = await context.engine.count([source])
         if size > (budget := context.config.context.code_budget):
             raise NoAnswer(
@@ -155,7 +155,7 @@ class WriteTests(EditTask):
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
             raise NoAnswer(
-                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or "
+                f"the line {line} does not fit into {budget} tokens; raise completion.prefix_tokens or "
                 "model.context_length"
             )
         return prefix, tokens

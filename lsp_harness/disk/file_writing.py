@@ -157,7 +157,7 @@ def _stat_writable(target: Path) -> os.stat_result | None:
     finally:
         os.close(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return status
 
 

@@ -36,7 +36,7 @@ def gbnf_literal(text: str) -> str:
 def one_of_grammar(words: Sequence[str]) -> str:
     """Return the grammar of one of `words`. Raise ValueError if there are none, or if one is empty."""
     if not words or "" in words:
-        raise ValueError("a choice needs words, and none of them empty")
+        raise ValueError("the list of words is empty or has an empty word")
     return "root ::= " + " | ".join(gbnf_literal(word) for word in dict.fromkeys(words)) + "\n"
 
 

@@ -187,7 +187,7 @@ def _read_part(folder: Path, name: str, offset: int, limit: int) -> ArtifactPart
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError("it is not a regular file")
+            raise OSError("not a regular file")
         return read_part(file.fileno(), status.st_size, offset, limit)
 
 

@@ -97,7 +97,9 @@ class TextVerifier:
             report: Receives the progress.
         """
         if (text is None) == (not replacements):
-            raise UsageError("give either the whole new text, or edits with old and new")
+            raise UsageError(
+                "a verification needs either the whole new text or edits with old and new; give one of them"
+            )
         file = await self._locate(path)
         exists = file.path.exists()
         if not exists and text is None:

@@ -111,7 +111,7 @@ class AgentPool:
         if len(named) == 1:
             return named[0]
         if named:
-            raise UnknownAgent(f"{len(named)} agents have this name", "use the id of one of them")
+            raise UnknownAgent(f"{len(named)} agents have the name {agent_id}", "use the id of one of them")
         raise UnknownAgent("there is no such agent", "list the agents")
 
     # -- starting and ending
@@ -123,7 +123,7 @@ class AgentPool:
                 cannot be started.
         """
         if self._is_closed:
-            raise InvalidSpec("no more agents are started", "the runtime is closing")
+            raise InvalidSpec("the runtime is closing and starts no more agents", "start the server again")
         if len(self.running) + self._starting >= self.limits.max_agents:
             raise TooManyAgents(f"{self.limits.max_agents} agents run already", "stop one, or raise runtime.max_agents")
         self._starting += 1

@@ -249,7 +249,7 @@ class PtyConnection(Connection):
             raise AgentNotReady("the agent does not show this question any more")
         keys = self._traits.answer_keys(question, self._reading, answer)
         if not keys:
-            raise AgentBlocked("no keys are known that answer this question", "answer it in the terminal of the agent")
+            raise AgentBlocked("the keys for this answer are not known", "answer it in the terminal of the agent")
         for key in keys[:-1]:
             await self._press(key, KEY_WAIT_S)
         await self._wait_for_quiet()

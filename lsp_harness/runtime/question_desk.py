@@ -146,7 +146,7 @@ class QuestionDesk:
         if question.kind in GATE_KINDS and question_id in self._tasks:
             if not self._gate.answer(self._agent.id, question_id, answer):
                 raise InvalidSpec(
-                    f"the question {question_id!r} is not asked of a person",
+                    f"the question {question_id!r} is answered by rules and not by a person",
                     "the permission gate decides it by its rules; look at permission_decided",
                 )
             return

@@ -83,7 +83,7 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
 
 async def _connect(tcp: str | None, ws: str | None) -> Transport:
     if tcp is not None and ws is not None:
-        raise UsageError("choose one of --tcp and --ws")
+        raise UsageError("--tcp and --ws exclude each other; choose one")
     if tcp is not None:
         from lsp_harness.server.transport.tcp import accept_tcp, parse_address
 

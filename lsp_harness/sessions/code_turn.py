@@ -321,7 +321,7 @@ class CodeTurn:
             tests = [change.file.name for change in proposal.changes if is_test_file(change)]
             if tests:
                 raise NoAnswer(
-                    f"The edit changes the test in {tests[0]} and not the code under test; nothing was changed"
+                    f"the edit changes the test in {tests[0]} and not the code under test; nothing was changed"
                 )
         event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
         self.states.enter("COMPLETE")

@@ -171,7 +171,7 @@ class OpenSession:
         if self.options.driver == "chat":
             return self.create_chat_driver(schema)
         if schema is not None:
-            raise UsageError("the driver code makes edits, and no JSON; leave out the schema, or use the driver chat")
+            raise UsageError("the driver code cannot answer with JSON; leave out the schema, or use the driver chat")
         return self.parts.create_edit_driver()
 
     def create_chat_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:

@@ -158,7 +158,7 @@ class SubagentTool:
         """Return the options of a subagent, which may never do more than its parent."""
         options, log = self._parent.options, self._parent.log
         if options.max_tokens_total and self._used_tokens >= options.max_tokens_total:
-            raise UsageError(f"all {options.max_tokens_total} tokens of the session are used")
+            raise UsageError(f"all {options.max_tokens_total} tokens of the session are used; raise max_tokens_total")
         return replace(
             options,
             allowed_tools=narrow_tools(preset.tools, options.allowed_tools),

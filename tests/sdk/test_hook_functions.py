@@ -107,7 +107,7 @@ def unsendable(facts: Facts) -> object:
 FAILURES: Mapping[Callable[[Facts], Any], str] = {
     raising: "the hook raising failed: it failed: ValueError: broken",
     sleeping: "within 0.2 s",
-    five: "the hook five failed: its answer is a int and no object",
+    five: "the hook five failed: the answer is a int and no object",
     unsendable: "it returned something that is not JSON",
 }
 

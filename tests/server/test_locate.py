@@ -83,7 +83,7 @@ async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: 
 @pytest.mark.parametrize(
     ("argument", "reason"),
     [
-        ({"task": " "}, "describe the task in words"),
+        ({"task": " "}, "the task is empty; describe it in words"),
         ({}, "needs a task as a string"),
         ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],

@@ -98,14 +98,14 @@ class RequestGuard:
         """Raise ApiError for a request that is not allowed."""
         headers = group_headers(scope)
         if not is_local_host(headers.get(b"host", []), self._hosts):
-            raise Forbidden("the name of this machine in the request is not one of its own", "use 127.0.0.1")
+            raise Forbidden("the request has another host name than this server", "use 127.0.0.1")
         if any(origin.lower() not in self._origins for origin in headers.get(b"origin", [])):
-            raise Forbidden("this page may not send requests here", "use the page of this server")
+            raise Forbidden("another page than that of this server sent the request", "use the page of this server")
         if (
             headers.get(b"sec-fetch-site", [b"none"])[0] not in (b"none", b"same-origin")
             and scope["path"] != LOGIN_PATH
         ):
-            raise Forbidden("this page may not send requests here", "use the page of this server")
+            raise Forbidden("another page than that of this server sent the request", "use the page of this server")
         if not self._may_use(scope, headers):
             raise Unauthorized("the request has no valid token", "send the header Authorization: Bearer TOKEN")
         for length in headers.get(b"content-length", []):

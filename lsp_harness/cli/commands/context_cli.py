@@ -55,10 +55,10 @@ def context(
     if task and not at:
         return asyncio.run(_show_located_prompt(task, explain=explain, json=json))
     if not at:
-        raise UsageError('say where: lsp-harness context FILE:LINE:COL, or describe a task: --task "WORDS"')
+        raise UsageError('the place is missing; write: lsp-harness context FILE:LINE:COL, or --task "WORDS" for a task')
     file, numbers = parse_place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
-        raise UsageError(f"say where in the file: lsp-harness context {file}:LINE:COL")
+        raise UsageError(f"the place in {file} has no line and column; write: lsp-harness context {file}:LINE:COL")
     start = PromptPlace(file, numbers[0], numbers[1] if numbers[1:] else 1)
     return asyncio.run(_show_prompt(start, task, explain=explain, json=json))
 

@@ -59,7 +59,9 @@ def fix(
     file, numbers = parse_place(at, 1)
     if tests:
         if failing:
-            raise UsageError("use --tests to run the tests, or --failing to name their output, but not both")
+            raise UsageError(
+                "--tests and --failing exclude each other; use --tests to run the tests, or --failing for their output"
+            )
         return asyncio.run(_repair_tests(file, numbers[0] if numbers else None, write=apply, json=json))
     digest = digest_output(decode(read_output(failing)), "", os.getcwd()) if failing else None
     output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
@@ -214,7 +216,7 @@ def action(name: str, at: str, /, *, apply: bool = False, json: JsonOption = Fal
     """
     file, numbers = parse_place(at, 1)
     if not numbers:
-        raise UsageError(f"name a line of the code to edit, as {at}:LINE")
+        raise UsageError(f"the place {at} has no line; write {at}:LINE")
     return asyncio.run(_run_action(name, file, numbers[0], write=apply, json=json))
 
 

@@ -86,13 +86,13 @@ def describe_problem(problem: Problem) -> str:
 def _make_action(command: tuple[str, ...], tool: str, path: Path | None, kind: ActionKind | None) -> Action:
     if tool.casefold() == "bash":
         if not command:
-            raise UsageError("write the command after `--`, for example: lsp-harness gate check -- git push")
+            raise UsageError("the command is missing; write it after `--`, as in: lsp-harness gate check -- git push")
         text = command[0] if len(command) == 1 else shlex.join(command)
         return Action(tool, "execute", {"command": text}, command=text)
     if command:
         raise UsageError(f"the tool {tool} takes no command; write --path FILE")
     if path is None and kind in ("read", "edit"):
-        raise UsageError(f"write the file of the tool {tool}: --path FILE")
+        raise UsageError(f"the tool {tool} needs a file; write --path FILE")
     if kind is None:
         kind = "read" if tool.casefold() in READING_TOOLS else "edit" if path else "network"
     return Action(tool, kind, {"path": str(path)} if path else {}, paths=(Path.cwd() / path,) if path else ())

@@ -85,7 +85,7 @@ def search(
         # the option says what to find, so that the argument can only be the folder
         folder, query = Path(query or folder), ""
     if [bool(query), bool(options.at), bool(options.symbol)].count(True) != 1:
-        raise UsageError('say what to find: lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME')
+        raise UsageError('a search needs one of: lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME')
     if options.files and not query:
         raise UsageError('--files needs words: lsp-harness search --files "WORDS"')
     if not options.symbol:
@@ -132,7 +132,7 @@ def _read_place(text: str) -> FileOffset:
     """Return the place that the option `--at` names. Raise UsageError if there is no such place."""
     file, numbers = file_place.parse_place(text, 2)
     if not numbers:
-        raise UsageError(f"say where in the file: lsp-harness search --at {text}:LINE or {text}:LINE:COL")
+        raise UsageError(f"the place {text} has no line; write: lsp-harness search --at {text}:LINE or {text}:LINE:COL")
     document = Document.from_text(file.absolute().as_uri(), read_user_file(file))
     line, column = [*numbers, 1][:2]
     return FileOffset(file, file_place.byte_offset(document, line, column), text)

@@ -58,7 +58,7 @@ class TurnStates:
         if self.current and state not in NEXT_STATES[self.current]:
             if state == "CANCELLED":
                 return
-            raise AssertionError(f"{self.current} → {state} is not in the table")
+            raise AssertionError(f"a turn cannot go from {self.current} to {state}")
         now_s = perf_counter()
         if self.current:
             self._turn.append(StateExited(self.current, round_ms(now_s - self._entered_s), self.outcome))

@@ -61,7 +61,7 @@ class PartialFile:
                 position += len(chunk)
                 if self.expected and position > self.expected:
                     file.truncate(0)
-                    raise PullFailed(f"it sent more than the {self.expected} bytes that {self.file} has")
+                    raise PullFailed(f"the source sent more than the {self.expected} bytes that {self.file} has")
                 rest = memoryview(chunk)
                 while rest:
                     rest = rest[file.write(rest) :]

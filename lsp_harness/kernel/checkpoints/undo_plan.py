@@ -62,7 +62,7 @@ def plan_redo(events: Iterable[Event]) -> UndoPlan:
     """
     undos = _read(events).undos
     if not undos:
-        raise UsageError("there is no undo that could be taken back")
+        raise UsageError("this session has no undo that could be taken back")
     turn, backup = undos[-1]
     return UndoPlan(turn, (backup,))
 

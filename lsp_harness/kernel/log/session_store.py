@@ -91,7 +91,7 @@ class SessionStore:
         if not here and is_strict:
             known = self.root(matches[-1]) or "no folder"
             raise UsageError(
-                f"the session {short_ids(ids)[matches[-1]]} is about {known}; go there, or write its whole name, "
+                f"the session {short_ids(ids)[matches[-1]]} belongs to {known}; go there, or write its whole name, "
                 f"{matches[-1]}"
                 if wanted and len(matches) == 1
                 else f"there is no session{f' {text!r}' if wanted else ''} of this folder; "

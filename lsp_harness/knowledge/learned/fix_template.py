@@ -279,7 +279,7 @@ def _texts(value: object) -> tuple[str, ...]:
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = [item for item in items if isinstance(item, str) and item]
     if len(texts) < len(items):
-        raise ValueError("no list of texts")
+        raise ValueError("the value is not a list of texts")
     return tuple(texts)
 
 

@@ -108,7 +108,7 @@ class FileChangeGuard:
         # `utimensat` and `futimesat` without a path are about the descriptor itself
         text = _read_path(thread, arguments[path]) if path >= 0 and arguments[path] else None
         if text == b"" and not options & AT_EMPTY_PATH:
-            raise OSError(errno.ENOENT, "an empty path")
+            raise OSError(errno.ENOENT, "the path is empty")
         opened = _open_file(thread, base, text, follows)
         try:
             make = self._prepare(name, opened, thread, arguments)
@@ -123,14 +123,14 @@ class FileChangeGuard:
     def _check(self, opened: int) -> None:
         real = os.readlink(f"/proc/self/fd/{opened}")
         if not any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in self._folders):
-            raise OSError(errno.EPERM, "a file outside")
+            raise OSError(errno.EPERM, "the file is outside of the allowed folders")
 
     def _prepare(self, name: str, opened: int, thread: int, arguments: Sequence[int]) -> Callable[[], None]:
         """Read the wanted values, and return a function that sets them."""
         if "chmod" in name:
             mode = arguments[max(PLACES[name][:2]) + 1] & 0o7777
             if stat.S_ISLNK(os.fstat(opened).st_mode):
-                raise OSError(errno.EOPNOTSUPP, "a link has no mode")
+                raise OSError(errno.EOPNOTSUPP, "the file is a link, and a link has no mode")
             return lambda: os.chmod(f"/proc/self/fd/{opened}", mode)
         if "chown" in name:
             first = max(PLACES[name][:2]) + 1
@@ -169,9 +169,9 @@ def _read_path(thread: int, address: int) -> bytes:
         if end >= 0:
             return text + piece[:end]
         if not piece:
-            raise OSError(errno.EFAULT, "no path")
+            raise OSError(errno.EFAULT, "the path cannot be read")
         text += piece
-    raise OSError(errno.ENAMETOOLONG, "a path that is too long")
+    raise OSError(errno.ENAMETOOLONG, "the path is too long")
 
 
 def _read_times(name: str, thread: int, address: int) -> bytes:

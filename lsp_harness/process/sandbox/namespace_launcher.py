@@ -216,7 +216,7 @@ def enter_namespaces() -> None:
         kernel.check(kernel.libc.unshare(NAMESPACES), "new namespaces cannot be made")
         os.close(asked)
         if os.waitpid(helper, 0)[1]:
-            raise OSError(errno.EPERM, "the users of a new namespace cannot be set")
+            raise OSError(errno.EPERM, "the user ids of a new namespace cannot be set")
         return
     kernel.check(kernel.libc.unshare(NAMESPACES), "new namespaces cannot be made")
     _write("/proc/self/setgroups", "deny")

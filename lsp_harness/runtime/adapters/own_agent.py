@@ -42,9 +42,9 @@ class OwnAgent(Adapter):
             name, separator, _ = argument.partition("=")
             if name not in ALLOWED_ARGUMENTS or not separator:
                 allowed = ", ".join(f"{option}=…" for option in sorted(ALLOWED_ARGUMENTS))
-                raise InvalidSpec(f"the argument {name!r} is not allowed", f"these are: {allowed}")
+                raise InvalidSpec(f"the argument {name!r} is not allowed", f"use only these: {allowed}")
         if spec.permission_mode:
-            raise InvalidSpec("lsp-harness has no permission mode of its own here", "set permissions.mode")
+            raise InvalidSpec("an agent of the type lsp-harness takes no permission mode", "set permissions.mode")
         model = [f"--model={spec.model}"] if spec.model else []
         # without -P, Python would import files of the working folder
         session = (sys.executable, "-P", "-m", "lsp_harness", "session", "--ask-permissions")

@@ -51,7 +51,7 @@ def copy_project(root: Path, target: Path) -> frozenset[Path]:
         copied.add(source)
         size += source.stat().st_size
         if len(copied) > MAX_FILES or size > MAX_BYTES:
-            raise TooLargeError(f"it has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
+            raise TooLargeError(f"the project has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
         shutil.copymode(source, copy)

@@ -324,7 +324,7 @@ class SuiteWorker:
                 line = await self._tree.output.readline()
                 answer: Any = json.loads(line or b"null")
                 if not isinstance(answer, dict):
-                    raise OSError("it gave no answer")
+                    raise OSError("the process gave no answer")
                 sizes = cast("Mapping[str, int]", answer["files"])
                 contents = {name: await self._tree.output.readexactly(size) for name, size in sizes.items()}
             return cast("Mapping[str, Any]", answer), contents

@@ -123,7 +123,7 @@ def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(rea
 
     editor.nvim.command("LspHarness fix")
 
-    editor.says("This is no longer there: ruff does not report F821 there; nothing was changed")
+    editor.says("The diagnostic is no longer there: ruff does not report F821 there; nothing was changed")
     assert editor.buffer == fixed.splitlines()
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
