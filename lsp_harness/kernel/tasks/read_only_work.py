@@ -37,7 +37,7 @@ def confine_reading(
     if not choice.is_confined or choice.sandbox.has_network:
         reason = choice.problem_text or f"the sandbox {choice.sandbox.name} does not close the network"
         raise UsageError(
-            f"no sandbox works here that keeps a command from writing ({reason}); see `lsp-harness doctor`"
+            f"no sandbox works here that prevents writing ({reason}); see `lsp-harness doctor`"
         )
     private = [path for root in roots for path in list_private_paths(root, keeps_project=False)]
     environment = view_environment(given=work.env)
