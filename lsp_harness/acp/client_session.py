@@ -70,7 +70,7 @@ class ClientSession:
     """A session that a client has open.
 
     Args:
-        opened: The session.
+        opened: The open session.
         client: The client.
         texts: The unsaved texts of the client.
     """
@@ -280,7 +280,7 @@ def read_prompt(blocks: Sequence[Any], root: Path, *, has_contents: bool) -> Pro
     """Return the text of the blocks of a prompt. No private file gets into it.
 
     Args:
-        blocks: The blocks.
+        blocks: The content blocks of the prompt, as the protocol has them.
         root: The folder of the session.
         has_contents: Whether embedded texts are a part of the text. A driver that finds the code itself needs none.
     """

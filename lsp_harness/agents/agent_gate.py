@@ -154,7 +154,7 @@ class GateParts:
 
     Attributes:
         read_policy: Returns the present policy for an agent in a folder.
-        create_hooks: Creates the hooks.
+        create_hooks: Creates the hooks for an agent.
         record: Receives the events of the checks.
         is_trusted: Returns whether the user trusts the workspace.
         wait_s: The time for a person to answer.
@@ -200,7 +200,7 @@ class AgentGate:
         has_person: Whether a surface shows the questions to a person. Otherwise what must be asked is denied.
 
     Args:
-        parts: The parts from which the gates are made.
+        parts: The settings, rules and hooks from which the gate of each agent is made.
     """
 
     def __init__(self, parts: GateParts) -> None:

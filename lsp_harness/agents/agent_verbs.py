@@ -59,7 +59,7 @@ class AgentVerbs:
         changes: What the agents change: their worktrees, and the watches of their folders.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:

@@ -34,7 +34,7 @@ async def find_in_files(services: Services, review: ChangeReview) -> AsyncGenera
     each of them alone. So a failing test is shown in the first file only.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         review: The review. The files on disk have the texts that were checked.
     """
     failed = tuple(outcome for outcome in review.verdict.outcomes if outcome.status == "failed")
@@ -166,10 +166,10 @@ class AgentWatch:
     it were new. Changes of the user at the same time cannot be told from those of the agent.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         folder: The folder of the agent.
         publish: Publishes an event of an agent.
-        agent_id: The agent.
+        agent_id: The id of the agent.
     """
 
     def __init__(self, services: Services, folder: Path, publish: Publish, agent_id: str = "") -> None:

@@ -38,7 +38,7 @@ class ChangeWriter:
     """Writes changes that were reviewed, and undoes them.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -169,7 +169,7 @@ class AgentWorktrees:
     allows it, and a checkpoint of the files undoes it.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         publish: Publishes an event of an agent.
     """
 
@@ -272,7 +272,7 @@ class AgentWorktrees:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
 
         Args:
-            agent_id: The agent.
+            agent_id: The id of the agent.
             review_id: The review that the user saw. What the agent changed since is not applied.
             unchecked: Whether the user wants changes that no check can read. A failed check refuses them anyway.
 
@@ -315,7 +315,7 @@ class AgentWorktrees:
         """Give the files that were applied last the texts that they had before.
 
         Args:
-            agent_id: The agent.
+            agent_id: The id of the agent.
             force: Also restore files that somebody changed since.
 
         Raises:

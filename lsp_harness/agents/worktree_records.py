@@ -23,7 +23,7 @@ class ServerProcess:
     """A process of lsp-harness.
 
     Attributes:
-        pid: Its number.
+        pid: The id of the process.
         started: Its start in ticks since the boot, or 0 if that is not known.
     """
 
@@ -56,7 +56,7 @@ class WorktreeRecord:
     """The facts about a worktree that outlive its server.
 
     Attributes:
-        worktree: The worktree.
+        worktree: The git worktree of the agent.
         agent_id: The agent. Empty if it was never started.
         type: The type of the agent.
         name: The name that the user gave it.
@@ -113,7 +113,7 @@ class WorktreeRecord:
         """Return the record of a worktree. Raise ValueError if it is damaged.
 
         Args:
-            text: The JSON.
+            text: The JSON of the record.
             folder: The folder of the worktree.
         """
         try:
@@ -182,7 +182,7 @@ async def describe_worktree(record: WorktreeRecord, running: set[str]) -> dict[s
     """Return a worktree as JSON, with the number of its changed files.
 
     Args:
-        record: Its record.
+        record: The record of the worktree.
         running: The ids of the agents that run in this process.
     """
     worktree = record.worktree

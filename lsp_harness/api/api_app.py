@@ -25,7 +25,7 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
     """Return the application.
 
     Args:
-        context: The parts of the server.
+        context: The settings, harness, sessions and agents of the server.
         token: The token of the user.
         port: The port on which the server listens.
     """

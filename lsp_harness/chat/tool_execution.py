@@ -49,7 +49,7 @@ class ToolExecution:
     """The tools of a session, and what their calls must pass.
 
     Args:
-        tools: Name → tool.
+        tools: The tools by their names.
         gate: Decides about every call.
         artifacts: Keeps large outputs.
         hooks: Hear of the results of calls.

@@ -114,8 +114,8 @@ async def finish_proposal(
     Args:
         harness: The harness that made the edit.
         place: The file as the user wrote it, and its text.
-        proposal: The edit.
-        verdicts: The candidates.
+        proposal: The proposed edit.
+        verdicts: The verdicts of the candidates.
         facts: More keys of the JSON.
         write: Whether to write the files.
         json: Whether to print JSON.

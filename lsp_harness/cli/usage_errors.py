@@ -103,7 +103,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     `code` in the folder of a project and `chat` elsewhere.
 
     Args:
-        arguments: The arguments.
+        arguments: The arguments of the command line.
         is_terminal: Whether a person reads and writes.
 
     Raises:

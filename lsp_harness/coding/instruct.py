@@ -85,7 +85,7 @@ class Instruct(EditTask):
     Attributes:
         context: The document and the tools.
         span: The code, or an empty span in it.
-        instruction: The instruction.
+        instruction: The words of the user that say what to change.
         comments: Comments that gave the instruction. The edit removes them.
     """
 
@@ -174,7 +174,7 @@ class Rewriter:
         system: The system prompt.
         span: The lines to rewrite.
         size: The tokens of these lines.
-        instruction: The instruction.
+        instruction: The words of the user that say what to change.
         comments: Comments that an answer must not keep.
         refusal: Why the engine refused a request, or an empty text.
     """

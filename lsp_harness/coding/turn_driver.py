@@ -112,7 +112,7 @@ class TurnDriver:
         """Run the steps of the turn and record its states. Call it once.
 
         Args:
-            steps: Returns the proposal.
+            steps: The steps of the task, which return the proposal.
         """
         try:
             if self.states.current is None:
@@ -133,7 +133,7 @@ class TurnDriver:
         """Check the edits of a linter and propose them.
 
         Args:
-            edits: The edits.
+            edits: The edits of the linter.
             maker: The subject of the message to the user.
             earlier: The outcomes of checks that the edits have passed already.
         """

@@ -150,7 +150,7 @@ class Completer:
 
         Args:
             open_document: The document.
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             knowledge: How the place is known. If it is unknown, only the shortest prompt is evaluated: it starts the
                 engine, and the user will probably ask at another place.
         """

@@ -31,9 +31,9 @@ class CompletionRequest:
     """The cursor, the prompts and the settings of one completion, before the engine is asked.
 
     Attributes:
-        cursor: The place.
-        ghost: The text around it.
-        prompts: The prompts for it, the longest first.
+        cursor: The place of the cursor in the text.
+        ghost: The text around the cursor.
+        prompts: The prompts for the cursor, the longest first.
         pace: The speed of this machine.
         settings: The settings of completion.
         needs_confidence: Whether the probabilities of the tokens are needed.
@@ -160,7 +160,7 @@ class RequestBuilder:
         """Return the request for one place.
 
         Args:
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             choice: The code of other files that was chosen last for the document. It is updated.
             is_resting: Whether the user does not type. Then a better choice of other files' code may replace the old.
         """

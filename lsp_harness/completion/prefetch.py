@@ -101,8 +101,8 @@ class Prefetcher:
 
     Args:
         engine: The engine.
-        requests: Builds the requests.
-        answers: Stores the answers.
+        requests: Builds the requests for completions.
+        answers: Stores the answers of the model.
         background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
     """
 

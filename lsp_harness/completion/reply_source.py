@@ -196,7 +196,7 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
 
     Args:
         request: The request.
-        reply: The reply.
+        reply: The reply without a suggestion.
         rule: The rule that hides the text that would be shown, or an empty text.
         figures: What the type checker said, by `types_reason`.
     """
@@ -252,7 +252,7 @@ def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, 
     """Return the start of a text that binds a missing name, if a suggestion binds none of them.
 
     Args:
-        cursor: The place.
+        cursor: The place of the cursor in the text.
         missing: The names that are missing there.
         text: The suggestion, or None if there is nothing to show.
         model_text: What the model wrote.

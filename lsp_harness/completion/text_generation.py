@@ -114,7 +114,7 @@ def make_presentable(
     """Return the part of a model's text that may be shown: shaped by the rules, and without a new syntax error.
 
     Args:
-        cursor: The place.
+        cursor: The place of the cursor in the text.
         ghost: The surroundings of the place.
         answer: The text of the model.
         settings: The settings of completion.

@@ -29,7 +29,7 @@ class Wanted:
 
     Attributes:
         name: The name of the setting.
-        kind: Its type.
+        kind: The type of the value.
         file: The file of the value.
         line: The line of the value, from 0.
         text: The text of the file.

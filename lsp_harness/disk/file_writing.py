@@ -73,7 +73,7 @@ def replace_file(path: Path, data: bytes, expected: bytes | None = None) -> None
 
     Args:
         path: The file.
-        data: Its new content.
+        data: The new content of the file.
         expected: The content that is given up. It is compared after the file has got another name, so that no save of
             the user in this moment is lost.
 

@@ -43,7 +43,7 @@ class FieldRow:
 
     Attributes:
         key: Its key in the log.
-        schema: Its JSON schema.
+        schema: The JSON schema of the field.
         is_required: Whether every such event has it.
         meaning: What it means, if the class says so.
     """

@@ -63,7 +63,7 @@ class ModelCompleted(SessionEvent):
         model: The model.
         text: The text of the answer.
         tool_calls: The tools that the model calls.
-        usage: The tokens.
+        usage: The tokens that the call used.
         stop: Why the answer ended, as the engine reports it.
         ms: How long the call took.
         thinking: The reasoning of the model, if it reports it apart.

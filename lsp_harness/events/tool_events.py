@@ -84,7 +84,7 @@ class PermissionRequested(SessionEvent):
     Attributes:
         request_id: The id of the question, by which it is answered.
         tool: The tool.
-        input: Its input.
+        input: The input of the tool.
         reason: Why it is asked.
         call_id: The id of the tool call.
         paths: The files that the action touches.
@@ -154,7 +154,7 @@ class HookDecision(SessionEvent):
         event: The event that it is for, such as "preToolUse".
         hook: The command, the address or the name of the function.
         decision: "allow", "deny", "ask" or empty if it has no opinion.
-        reason: Why.
+        reason: The reason of the hook.
         tool: The tool, if the event is about one.
         context: The text that the hook adds for the model.
         error: Why the hook failed, or empty.
@@ -262,7 +262,7 @@ class CheckpointCreated(SessionEvent):
 
     Attributes:
         checkpoint_id: The id of the checkpoint.
-        kind: "git" or "copies".
+        kind: "git" or "copies": how the texts are stored.
         paths: The files whose texts are known, or empty if it is the whole folder.
     """
 

@@ -39,7 +39,7 @@ class IgnoreRules:
     """The patterns of one ignore file.
 
     Attributes:
-        path: The ignore file.
+        path: The path of the ignore file.
         folder: The folder that the patterns are relative to.
         rank: The index of its name in `IGNORE_FILE_NAMES`.
         stamp: The modification time in nanoseconds and the size in bytes when it was read.
@@ -142,7 +142,7 @@ def find_ignoring_file(rules: Sequence[IgnoreRules], path: str, *, is_folder: bo
 
     Args:
         rules: The rules that apply, those with the highest priority first. The first with a matching pattern decide.
-        path: The absolute path.
+        path: The absolute path of the file that may be ignored.
         is_folder: Whether the path is a folder.
     """
     for ignore_rules in rules:

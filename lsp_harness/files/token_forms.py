@@ -185,7 +185,7 @@ class TokenForm:
 
     Attributes:
         mark: The characters with which such a token begins. A text without them contains none.
-        pattern: The form.
+        pattern: The regular expression of the tokens.
     """
 
     mark: bytes

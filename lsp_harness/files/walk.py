@@ -23,7 +23,7 @@ class EntryBudget:
     """The number of entries of folders that may still be looked at.
 
     Attributes:
-        left: The number.
+        left: The number of entries that may still be read.
         purpose: What the look is for, for the message.
     """
 

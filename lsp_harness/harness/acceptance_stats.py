@@ -85,7 +85,7 @@ class _Place:
     """Suggestions that are displayed at one place.
 
     Attributes:
-        ids: Their ids.
+        ids: The ids of the suggestions.
         texts: Their texts that agree with what the user typed.
         offset: The byte offset of the place.
         used: How many bytes of them the user typed or accepted.
@@ -112,8 +112,8 @@ class _DocumentStats:
 
     Attributes:
         owner: The statistics of the client.
-        uri: The document.
-        place: The displayed suggestions.
+        uri: The URI of the document.
+        place: The suggestions that are displayed.
         left_ids: Ids of the last suggestions that the user did not accept.
     """
 

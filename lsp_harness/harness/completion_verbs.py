@@ -116,7 +116,7 @@ class CompletionVerbs:
     """The completions of one client. The completer is created with the first request.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         visited_files: The files that the user visits.
 
     Attributes:
@@ -181,7 +181,7 @@ class CompletionVerbs:
         """Prepare a completion for the place where the user is.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             offset: The byte offset of the cursor. None means the last place where the user was seen.
         """
         opened, services = self._documents.find(uri), self._services
@@ -208,7 +208,7 @@ class CompletionVerbs:
 
         Args:
             scope: Where they are switched: for this client, or for every server of the user.
-            on: Whether to pause.
+            on: Whether to pause, or else to go on.
 
         Returns:
             Where suggestions are paused now, or False if they are not.

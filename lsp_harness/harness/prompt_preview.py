@@ -37,7 +37,7 @@ class Part:
         reason: Why it is in the prompt.
         tokens: Its size in tokens.
         reused: Whether all of it was in the cache of the engine.
-        text: Its text.
+        text: The text of the part.
     """
 
     origin: str
@@ -59,7 +59,7 @@ class PreviewedPrompt:
 
     Attributes:
         title: What the prompt is for.
-        text: The whole prompt.
+        text: The text of the whole prompt.
         fragments: The parts in their order.
         texts: The texts of the parts that are evaluated.
         request: Evaluates the prompt without an answer.
@@ -99,7 +99,7 @@ class PromptPreviews:
     """Builds and evaluates prompts without asking for an answer.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins the turn that an edit would be.
         completions: Knows the code of other files that a completion sees.
         engine: Counts the tokens. It estimates them if the real engine does not answer soon.
@@ -158,7 +158,7 @@ class PromptPreviews:
         Args:
             snapshot: The text.
             span: The lines to edit, in bytes.
-            task: The instruction.
+            task: The instruction of the user.
 
         Raises:
             NoAnswer: No model may see this file, or there is no code to edit.

@@ -52,7 +52,7 @@ class SymbolVerbs:
     """The search for symbols by name, and from a place in a text.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:

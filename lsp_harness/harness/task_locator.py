@@ -50,7 +50,7 @@ class TaskLocator:
     """Finds the code that a task is about, and edits it.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins a turn for each edit.
     """
 

@@ -173,7 +173,7 @@ class VisitedFiles:
     model may see, and for a file outside of the folders.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -287,9 +287,9 @@ class HotFiles:
     """The work on the most opened files of one client. It ends at once when the user does something.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         visited_files: The files that the user visits.
-        prepare: Evaluates a prompt.
+        prepare: Evaluates the prompt of a file.
     """
 
     def __init__(self, services: Services, visited_files: VisitedFiles, prepare: Prepare) -> None:

@@ -117,7 +117,7 @@ class IndexQuery:
         """Return the public names of a module of the workspace, in their order in its file.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             path: The path of the document, which may import the module.
             language: The language of the document.
             module: The module, as the document names it.
@@ -173,7 +173,7 @@ class IndexQuery:
         """Return the first line of the documentation of each declaration, empty where there is none.
 
         Args:
-            uri: The folder.
+            uri: The URI of the folder.
             keys: The path and the qualified name of each declaration.
         """
         return await self._run(uri, lambda view: read_doc_lines(view, keys), [""] * len(keys), is_slow=True)
@@ -184,7 +184,7 @@ class IndexQuery:
         """Return the uses and the most informative test of a declaration.
 
         Args:
-            uri: The folder.
+            uri: The URI of the folder.
             path: The file of the declaration.
             qualified_name: The name of the declaration.
             failing_tests: The names of tests that fail. One of them is preferred.

@@ -77,7 +77,7 @@ class Vectors:
         texts, all rows are removed.
 
         Args:
-            name: The model.
+            name: The name of the model.
             vectors: Vectors of length 1 by the digest of their text.
             text_count: Number of texts in the index that have a vector.
         """

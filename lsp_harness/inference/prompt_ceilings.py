@@ -90,7 +90,7 @@ class PromptLimit:
     """The ceiling of one prompt, with the present settings.
 
     Attributes:
-        name: The prompt.
+        name: The name of the prompt.
         tokens: The most tokens that it may have.
     """
 

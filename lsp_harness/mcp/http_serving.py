@@ -49,7 +49,7 @@ class TokenGuard:
 
     Args:
         inner: The application with the tools.
-        token: The token.
+        token: The token that a request must have.
         port: The port, which the header `Host` must name.
     """
 
@@ -113,7 +113,7 @@ async def serve_http(
     """Serve until the caller is cancelled.
 
     Args:
-        server: The server.
+        server: The MCP server.
         port: The port; 0 means a free one.
         token: The token that each request needs.
         on_start: Called with the URL as soon as the port is bound.

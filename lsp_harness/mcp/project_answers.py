@@ -60,7 +60,7 @@ class CodeAnswers:
     The methods raise UsageError if the question is not clear or the rules of the settings forbid the answer.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:
@@ -265,7 +265,7 @@ class ProjectAnswers:
     """Answers about the errors and the packages of a folder. Nothing is written.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:

@@ -52,10 +52,10 @@ class ServedTurn:
     """The end of a turn.
 
     Attributes:
-        session_id: The session.
+        session_id: The id of the session.
         reason: Why it ended (see `TurnStopped`).
         detail: The reason in words.
-        text: The answer.
+        text: The answer of the model.
         events: The events of the turn.
     """
 
@@ -74,7 +74,7 @@ class ServedSessions:
     """The sessions of one folder. Each turn opens its session and closes it again, so that others can go on with it.
 
     Args:
-        project: The folder.
+        project: The served folder.
         options: The options of all sessions: the provider, the model, the permission mode.
     """
 
@@ -99,7 +99,7 @@ class ServedSessions:
         """Run one turn, and return its end. If the caller is cancelled, the turn is.
 
         Args:
-            prompt: The request.
+            prompt: The prompt of the turn.
             session_id: The session to continue. Empty begins a new one.
             driver: The driver of a new session.
             is_dry: Whether an edit of the driver `code` is proposed only.

@@ -74,7 +74,7 @@ class TextVerifier:
     The methods raise UsageError for a file that is private, outside of the folder or not a text.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:

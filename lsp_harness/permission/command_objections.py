@@ -43,7 +43,7 @@ class CommandObjections:
         """Return why a part that only reads by its words may do more in this folder; empty if it does not.
 
         Args:
-            part: The part.
+            part: The part of the action.
             hides_secrets: Returns whether it runs where files with secrets are not there. It may try a sandbox.
         """
         reading = judge_reading(part)
@@ -114,7 +114,7 @@ class CommandObjections:
         """Return why git may run programs that the settings of a submodule name; empty if it does not.
 
         Args:
-            part: The part.
+            part: The part of the action.
             is_confined: Returns whether it runs where programs can do nothing but read. It may try a sandbox.
         """
         if not judge_reading(part).reads_submodules:

@@ -43,7 +43,7 @@ class CommandFiles:
     """The files of a shell command.
 
     Attributes:
-        split: The command in parts.
+        split: The simple commands of the command.
         folders: The rules for paths in each folder in which a part may run.
     """
 

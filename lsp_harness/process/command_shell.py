@@ -30,7 +30,7 @@ class CommandShell:
     """A shell.
 
     Attributes:
-        program: Its path.
+        program: The path of the shell.
         dialect: The grammar that it reads.
     """
 

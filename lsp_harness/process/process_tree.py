@@ -39,7 +39,7 @@ class LeadingChild(Protocol):
     """A child of this process that leads its own session.
 
     Attributes:
-        pid: Its number.
+        pid: The id of the process.
     """
 
     pid: int

@@ -92,7 +92,7 @@ class Mailbox:
     """The messages to one agent. It works on one at a time.
 
     Args:
-        connection: Delivers the messages.
+        connection: Delivers the messages to the agent.
         ladder: Knows the state of the agent.
         publish: Publishes an event of the agent.
         refresh: Is called after the state was changed from here.
@@ -121,7 +121,7 @@ class Mailbox:
         """Give the agent a message and return its answer.
 
         Args:
-            text: The message.
+            text: The text of the message.
             timeout_s: The time for everything. The agent goes on after it.
             queue: Let the message wait until the agent is ready. Otherwise it must be ready now.
             force: Also send to an agent whose state is not known, or whose prompt has an unsent text. That text is

@@ -174,7 +174,7 @@ class PtyConnection(Connection):
     Args:
         order: The order to start it.
         traits: The keys and the screens of its kind.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     def __init__(self, order: LaunchOrder, traits: PtyTraits, observe: Observer) -> None:

@@ -75,7 +75,7 @@ class Turn:
     nothing refers to it any more.
 
     Args:
-        events: The events.
+        events: The events of the turn.
         interrupt: Called to interrupt the turn.
     """
 

@@ -95,7 +95,7 @@ class EditorClient:
 
     Attributes:
         server: Sends messages to the client.
-        harness: Does the work.
+        harness: Does the work for the requests.
         capabilities: What the client can do.
         base_config: The settings without those that the editor sent after `initialize`.
         initial_settings: The settings of the editor in `initialize`. They are a part of `base_config`.
@@ -219,7 +219,7 @@ class EditorClient:
         """Record that the text of a document is not known any more, and warn the client once.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             method: The notification that could not be understood.
             reason: Why it could not be understood.
         """

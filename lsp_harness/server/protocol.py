@@ -55,7 +55,7 @@ class Protocol(LanguageServerProtocol):
     """Routes the messages of an initialized connection.
 
     Attributes:
-        transport: Sends the messages.
+        transport: Sends and receives the messages.
         running: The tasks of the requests in progress.
         is_shut_down: Whether `shutdown` was received. After that, only `exit` is accepted.
         on_unreadable: Is called with a message that is not JSON.

@@ -65,7 +65,7 @@ class PromptWork:
     """A prompt, and what is known of it.
 
     Attributes:
-        task: The prompt.
+        task: The words of the prompt.
         summary: The history of the session before it.
         known: What an earlier process has found out.
     """
@@ -89,11 +89,11 @@ class CodeTurn:
     """The work on one prompt. Run it once.
 
     Attributes:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Creates the contexts of edits.
-        locator: Finds the code.
+        locator: Finds the code that the prompt is about.
         turn: The turn.
-        work: The prompt.
+        work: The prompt, and what is known about it.
         states: The states of the turn.
     """
 

@@ -18,7 +18,7 @@ class EditCopies:
     """Copies files before they are changed, and notes their state afterwards, so that only our changes are undone.
 
     Args:
-        checkpoints: Keeps the copies.
+        checkpoints: Stores the copies.
         record: Appends an event to the log of the session.
         on_change: Receives the paths of the files that an edit or a command changed.
     """

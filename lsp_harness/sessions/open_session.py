@@ -64,13 +64,13 @@ class SessionParts:
         config: The settings.
         models: The models, the first choice first.
         gate: The permission gate.
-        hooks: The hooks.
-        tasks: The tasks.
-        artifacts: The large outputs.
+        hooks: The hooks of the session.
+        tasks: The background tasks of the session.
+        artifacts: The large outputs, saved in files.
         checkpoints: The texts of files before edits.
         edit_copies: Makes and completes the checkpoints of edits.
         create_edit_driver: Returns the driver of a prompt that becomes an edit.
-        tools: Name → tool.
+        tools: The tools by their names.
         hidden_tools: Those that the lists of tools forbid.
         refresh_tools: Reads the tools of MCP servers again that have changed, and returns whether there are others now.
         questions: The questions that the client answers.
@@ -113,12 +113,12 @@ class OpenSession:
     """A session that is open in this process.
 
     Attributes:
-        notices: What its hooks are told.
+        notices: The notices that the hooks of the session get.
 
     Args:
         session: The turns and the log.
-        options: The options.
-        parts: The parts.
+        options: The options of the session.
+        parts: The gate, hooks, tasks and tools of the session.
         event_count: The number of events that the session had when it was opened.
         store: The folder of all sessions.
     """
@@ -379,7 +379,7 @@ class Notices:
     Args:
         session: The session.
         options: Its options.
-        parts: Its parts.
+        parts: The gate, hooks, tasks and tools of the session.
         event_count: The number of events that it had when it was opened.
     """
 

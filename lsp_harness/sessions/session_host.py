@@ -42,7 +42,7 @@ async def serve_session(
         incoming: The objects of the client. None ends them.
         outgoing: The objects for the client. None is the last item.
         options: The options of the session. With None, the first object must be the command `open`.
-        opener: Opens the session.
+        opener: Opens the session with its options.
     """
     try:
         await _SessionHost(incoming, outgoing, opener).run(options)

@@ -39,7 +39,7 @@ class TurnReply:
     """The end of a turn.
 
     Attributes:
-        session_id: The session.
+        session_id: The id of the session.
         turn: The number of the turn.
         reason: Why it ended (see `TurnStopped`).
         detail: The reason in words.
@@ -57,7 +57,7 @@ class SessionVerbs:
     """The conversations of one client. They use the engine and the settings of the harness.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         source: The surface, for the log: an editor or another program.
     """
 
@@ -145,7 +145,7 @@ class SessionVerbs:
         """Run a turn and return its end. The turns of one session run one after another.
 
         Args:
-            prompt: The request.
+            prompt: The text of the prompt.
             session_id: The session to continue. Empty begins a new one.
             uri: A file or folder in the workspace folder of a new session.
             on_event: Receives the events of this turn.

@@ -41,12 +41,12 @@ class ParentSession:
     """The parts of the session that starts subagents.
 
     Attributes:
-        options: Its options.
+        options: The options of the parent.
         models: Its models, which the subagents use too.
-        log: Its log.
+        log: The log of the parent.
         gate: Its gate, whose mode and person count for the subagents too.
-        hooks: Its hooks.
-        tasks: Its tasks.
+        hooks: The hooks of the parent.
+        tasks: The background tasks of the parent.
     """
 
     options: SessionOptions

@@ -89,7 +89,7 @@ def parse_bytes(
 
     Args:
         language: The language whose grammar is used.
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         allowance: The processor time that the parse may take.
         old: The tree of the previous version, after `Tree.edit`. Its unchanged nodes are reused.
         budget: The limits on the shape of the tree.

@@ -50,7 +50,7 @@ class CheckContext:
     """The tools of the checks, and the purpose of the edit.
 
     Attributes:
-        tools: The programs.
+        tools: The linter, type checkers and test runners.
         finding: The finding to repair, or None if the edit has another purpose.
         subject: What the finding is about, or None if there is no finding.
         task: The request in words. It may be empty.
@@ -196,7 +196,7 @@ class AbsentCheck(Check):
     """The place of a check that the settings switch off, or that cannot run here.
 
     Args:
-        check: The check.
+        check: The check that does not run.
         reason: Why it does not run.
     """
 

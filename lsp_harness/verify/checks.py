@@ -404,7 +404,7 @@ class ReviewCheck(Check):
     """Asks for an opinion. It is recorded, and it fails an edit only if the settings say so.
 
     Args:
-        reviewer: Asks the model.
+        reviewer: Asks the model about a change.
         task: The request in words.
         can_veto: Whether a NO fails the edit.
     """

@@ -26,8 +26,8 @@ class ApiState:
     """The place of a running server.
 
     Attributes:
-        pid: Its process.
-        port: Its port.
+        pid: The id of the process.
+        port: The port on which the server listens.
         token: The token of the user.
     """
 

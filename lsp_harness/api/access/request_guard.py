@@ -48,7 +48,7 @@ class RequestGuard:
     """An application that passes on what is allowed, and answers everything else itself.
 
     Args:
-        app: The guarded application.
+        app: The ASGI application that is guarded.
         token: The token of the user.
         browsers: The cookie and the tokens of browsers.
         port: The port on which the server listens.

@@ -46,7 +46,7 @@ class ServerConnection:
     """One server of tools.
 
     Attributes:
-        spec: The server, as it stands in the settings.
+        spec: The description of the server.
         listed: The tools that the server listed last.
         revision: The number of different lists that it gave, one after another.
         signs: What its messages say about it.

@@ -136,7 +136,7 @@ class ServerMessageReader:
         Other lines that are no messages are left out: some servers print what they do.
 
         Args:
-            line: The line.
+            line: A line of the output of the server.
             is_whole: Whether it has its end. What was cut off says nothing.
         """
         from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter

@@ -142,7 +142,7 @@ class GrepTool:
     The search runs in a process of its own: an expression that takes exponential time can only be stopped there.
 
     Args:
-        environment: The surroundings.
+        environment: What the tool needs from the session: its folders, gate, texts and tasks.
         seconds: The time for the search.
     """
 
@@ -197,8 +197,8 @@ async def search_lines(
     """Search files for the lines that match a regular expression.
 
     Args:
-        pattern: The expression.
-        files: The files.
+        pattern: The regular expression.
+        files: The files to search.
         unsaved: The texts that count in place of files.
         seconds: The time after which the search stops.
 

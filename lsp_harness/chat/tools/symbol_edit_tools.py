@@ -22,7 +22,7 @@ def fit_indentation(text: str, indentation: str, *, uses_tabs: bool = False) -> 
     Models write code without its indentation, with it, or with it in all lines but the first.
 
     Args:
-        text: The code.
+        text: The code to indent.
         indentation: The indentation of its first line in the new place.
         uses_tabs: Whether the file is indented with tabs.
     """
@@ -220,7 +220,7 @@ def _blank_lines(symbol: PresentSymbol, first: int, last: int, *, is_before: boo
     Args:
         symbol: The symbol.
         first: Its first line, from 0.
-        last: Its last line.
+        last: The last line of the symbol.
         is_before: Whether the new code comes before it.
     """
     sides = [_blanks_to_neighbour(symbol, range(first - 1, -1, -1))]

@@ -46,7 +46,7 @@ class WorkspacePaths:
     """The paths of the workspace folders, without the files that no model may see.
 
     Args:
-        environment: The surroundings.
+        environment: What the tool needs from the session: its folders, gate, texts and tasks.
         tool: The tool that uses the paths. The rules of the session may forbid it some files.
     """
 

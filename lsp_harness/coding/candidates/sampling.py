@@ -260,8 +260,8 @@ async def build_fill(
         context: The document and the tools.
         name: The prompt, which has a ceiling.
         language: The language of the document.
-        hole: The hole.
-        plan: The candidates.
+        hole: The hole to fill.
+        plan: The candidates to generate.
         max_tokens: Most tokens of an answer of any number of lines.
 
     Raises:

@@ -98,7 +98,7 @@ def change_operators(tree: SyntaxTree, statements: Sequence[Span], limit: int) -
     Args:
         tree: The syntax tree of the text.
         statements: The statements, the most suspicious first.
-        limit: Most edits.
+        limit: The largest number of edits to return.
     """
     edits: dict[Edit, None] = {}
     for statement in statements:
@@ -149,7 +149,7 @@ class SuspiciousStatement:
     """A statement, or the header of a compound statement.
 
     Attributes:
-        span: Its bytes.
+        span: The byte range of the statement.
         suspicion: From 0 to 1: how closely running it goes with failing (Ochiai's coefficient).
     """
 

@@ -47,8 +47,8 @@ async def find_tested_code(index: IndexQuery, uri: str, tests: Sequence[Symbol])
 
     Args:
         index: The indexes of the workspace folders.
-        uri: The folder.
-        tests: The tests.
+        uri: The URI of the folder.
+        tests: The tests that fail.
     """
     scores: dict[tuple[str, str], float] = {}
     symbols: dict[tuple[str, str], Symbol] = {}
@@ -250,8 +250,8 @@ class _Names:
     """The choice among the names of one task.
 
     Attributes:
-        index: The index.
-        uri: The folder.
+        index: The index of the folder.
+        uri: The URI of the folder.
         reading: What the task mentions.
         mentions: The words that may be names.
         paths: The files that the task names.

@@ -162,7 +162,7 @@ class EditWork:
         task: The task in words.
         known: What an earlier process has found out.
         turn: The turn.
-        states: Its states.
+        states: The states of the turn.
         create_context: Returns the context of an edit of a document: of a kind, at a place.
         edits_dependents: Whether to edit the code that depends on the symbol, too.
     """
@@ -180,7 +180,7 @@ class PlannedEdits:
     """The edits of one task. Write them once.
 
     Attributes:
-        work: The task.
+        work: What the edits must do, and for whom.
         index: The index of the folder.
         engine: The client of the model.
         located: The code that the task is about.

@@ -237,7 +237,7 @@ def _write_names(names: Sequence[str], line: str, newline: str, *, fills_lines: 
     """Return the text for some names behind `line`.
 
     Args:
-        names: The names.
+        names: The names to import.
         line: The text before the cursor, or the indentation of a new line.
         newline: The line end of the document.
         fills_lines: Whether the list has several names on a line. Otherwise each name gets a line.

@@ -82,7 +82,7 @@ class DiskCache:
         its source could be written, too.
 
         Args:
-            kv: The cells.
+            kv: The cells of the KV cache.
             prompt: The tokens of the request.
             client: The client that sent the request.
             shift_client: The client if it accepts moved tokens, else None.

@@ -77,7 +77,7 @@ class HostCache:
         """Copy the best sequence back to the cells if `prompt` shares clearly more with it than with the cells.
 
         Args:
-            kv: The cells.
+            kv: The cells of the KV cache.
             prompt: The tokens of the request.
             client: The client that sent the request.
             shift_client: The client if it accepts moved tokens, else None.

@@ -91,7 +91,7 @@ class StagedRuns:
     """Moved runs that wait in a staging slot until the tokens before them are evaluated.
 
     Args:
-        kv: The cells.
+        kv: The cells of the KV cache.
         staging: The slot that holds the runs, one after the other, at their positions in the prompt.
         runs: The runs, in order.
         persist: Whether the source of the runs may be written to disk.
@@ -145,7 +145,7 @@ class KvShift:
 
     Args:
         memory: The memory of the model.
-        kv: The cells.
+        kv: The cells of the KV cache.
         host_cache: The sequences in host memory, if there are any.
         min_run_tokens: Shortest run that is moved if the request does not say; 0 moves none.
     """

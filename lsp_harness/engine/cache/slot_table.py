@@ -98,7 +98,7 @@ class SlotTable:
 
     Args:
         memory: The memory of the model.
-        cells: Number of cells.
+        cells: Number of cells of the KV cache.
         slots: Number of slots.
         can_truncate: Whether the memory can drop the end of a sequence. Without it only whole sequences are shared.
     """

@@ -29,7 +29,7 @@ class RequestObserver(Protocol):
         """Record a request that has ended.
 
         Args:
-            priority: Its class.
+            priority: The class of the request.
             outcome: Why its last candidate ended, or `refused` or `failed`.
             usage: The usage of all candidates together.
             waited_ms: Time from its arrival to its first step.

@@ -27,7 +27,7 @@ class Preemption:
 
     Args:
         model: The model and its caches.
-        queue: All requests.
+        queue: The queue of all requests.
     """
 
     MAX_READING_DELAY_S = 10.0
@@ -49,7 +49,7 @@ class Preemption:
 
         Args:
             jobs: The requests in the step.
-            batch: The step.
+            batch: The tokens that the step evaluates.
             started_s: When the step starts.
         """
         self._jobs = jobs

@@ -45,7 +45,7 @@ class AccessGuard:
     """An application that passes requests over TCP on only if they carry the token.
 
     Args:
-        app: The guarded application.
+        app: The ASGI application that is guarded.
         token: The token of this user.
     """
 

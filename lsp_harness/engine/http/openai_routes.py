@@ -280,7 +280,7 @@ def read_sampling(body: Json, room: int, default_tokens: int) -> Sampling:
     """Return the sampling settings of a request.
 
     Args:
-        body: The request.
+        body: The JSON object of the request.
         room: Number of tokens that all choices together may have.
         default_tokens: Number of tokens of a choice if the request sets no limit.
     """

@@ -75,7 +75,7 @@ class ChunkResponse(Response):
 
     Args:
         chunks: The chunks. They are closed if the client disconnects.
-        chunk_format: Their form.
+        chunk_format: The form in which the chunks are sent.
         stream: Whether they are sent as a stream of events.
     """
 

@@ -225,7 +225,7 @@ async def create_offers(
 
     Args:
         snapshot: The text.
-        findings: The findings.
+        findings: The findings to fix.
         linter: The linter.
         previews: Previews of repairs without a model. None offers no such repairs.
         allows_model: Whether a fix by the model may be offered.

@@ -36,7 +36,7 @@ class EditVerbs:
     failed.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins a turn for each edit.
     """
 

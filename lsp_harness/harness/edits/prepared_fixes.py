@@ -143,7 +143,7 @@ class _Preparation:
 
     Attributes:
         owner: The service that it belongs to.
-        opened: The document.
+        opened: The open document.
         budget: The tokens that it may use.
         text: The version that everything below is about.
         findings: The diagnostics that stand in it.
@@ -175,10 +175,10 @@ class PreparedFixes:
     """The prepared fixes of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Says which texts may be edited, and asks the permission gate.
         find_offers: Returns the fixes that could be computed for findings.
-        compute: Computes a fix.
+        compute: Computes the fix of a finding.
     """
 
     def __init__(self, services: Services, turns: Turns, find_offers: FindOffers, compute: ComputeFix) -> None:

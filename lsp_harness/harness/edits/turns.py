@@ -46,7 +46,7 @@ class Turns:
     """The turns of one session.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:

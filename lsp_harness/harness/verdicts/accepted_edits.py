@@ -37,14 +37,14 @@ class _DocumentVerification:
 
     Attributes:
         owner: The service that it belongs to.
-        opened: The document.
+        opened: The open document.
         base: The text that is not to blame, as it lies in the workspace. None while nothing is verified.
         cause: Why it is verified.
         verification: The run that waits or is under way.
         delay_number: Counts the runs that were to begin. Only the last one begins.
         published: What was found in the last version that was checked.
         known_key: The texts, the settings and the other documents of the last run that came to its end.
-        known_outcomes: Its outcomes.
+        known_outcomes: The outcomes of checks that are known for the document.
         last_base: The base line of the last run that found nothing.
         unresolved_base: The same, if that text is no base line, because tests fail in it.
         is_looking: Whether the run that begins looks at the disk.
@@ -80,7 +80,7 @@ class AcceptedEdits:
     """Verifies the accepted and the saved edits of all documents of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:

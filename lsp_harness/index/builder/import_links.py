@@ -72,7 +72,7 @@ class ImportLinks:
         """Return the files that an import means.
 
         Args:
-            path: The importing file.
+            path: The path of the importing file.
             language: The language id of that file.
             module: The module as the import writes it.
             name: The imported name; empty or `*` for the whole module.

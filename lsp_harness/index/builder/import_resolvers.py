@@ -49,7 +49,7 @@ class WorkspaceFiles:
     """The paths of the files of a workspace. They are relative to its folder and use `/`.
 
     Attributes:
-        paths: All paths.
+        paths: The paths of all files.
         by_folder: The sorted paths of the files by their folder.
         folder_suffixes: Finds folders that contain files by the end of their path.
         read_text: Returns the text of a file. Some resolvers read the settings of a project.

@@ -52,7 +52,7 @@ def open_indexer(
 
     Args:
         root: The workspace folder.
-        database: The file.
+        database: The file of the database.
         on_progress: Called with the number of files that are done, and of all files.
 
     Raises:

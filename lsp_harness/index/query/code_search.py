@@ -161,7 +161,7 @@ class CodeSearch(Rankers):
         Args:
             best: The best hits, in order.
             others: The hits to score again.
-            seconds: Time limit.
+            seconds: The time limit of the search, in seconds.
         """
         deadline, others = self._clock() + seconds, [*others]
         link_scores = {(hit.path, hit.start): 0.0 for hit in others}

@@ -35,7 +35,7 @@ class Checkpoint:
     """A checkpoint.
 
     Attributes:
-        id: Its id.
+        id: The id of the checkpoint.
         kind: The store that has the contents.
         created_ns: The time when it was begun.
         is_whole: Whether it is about the whole folder, not about named files.

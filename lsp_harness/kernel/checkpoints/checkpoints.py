@@ -84,7 +84,7 @@ class RestorationGuard:
     """The powers that decide whether a restoration may change files.
 
     Attributes:
-        check: The permission gate.
+        check: Asks the permission gate.
         find_problem: Returns why a file may never be changed, or an empty text.
     """
 

@@ -236,7 +236,7 @@ def take_steps(root: Path, steps: UndoSteps, contents: Mapping[str, bytes]) -> N
     Args:
         root: The folder.
         steps: What has to be done. Files that turn out to be ignored are moved to `skipped`.
-        contents: Hash → content.
+        contents: The contents of files by their hashes.
     """
     swap = FileSwap(root, steps.now)
     for path, state in steps.writes.items():

@@ -115,7 +115,7 @@ def read_history(sessions: Path, id: str) -> Iterator[Event]:
 
     Args:
         sessions: The folder of all sessions.
-        id: The session.
+        id: The id of the session.
 
     Raises:
         FileMissing: There is no such session.

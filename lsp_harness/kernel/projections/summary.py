@@ -43,7 +43,7 @@ class RequestSummary:
     Attributes:
         turn: The number of the turn.
         path: The file that the request is about.
-        text: The request.
+        text: The text of the request.
         outcome: `proposed`, `applied` or `stale`; `rejected` if the user then made another request for the file; or
             `failed` if there was nothing to propose.
         changed: The numbers of added and removed lines, and their declaration, as far as the diff tells.

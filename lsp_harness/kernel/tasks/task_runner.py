@@ -31,8 +31,8 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
     """Run a program, and end all processes that it leaves. Return its exit status.
 
     Args:
-        work: The program.
-        output: Receives its output.
+        work: The program, its folder and its limits.
+        output: Receives the output of the program.
         grace_s: Time to end after SIGTERM.
 
     Raises:
@@ -120,7 +120,7 @@ class TaskRunner:
         Args:
             record: Appends an event to the log of the session.
             folder: The folder of the session. Outputs are in its folder `tasks`.
-            artifacts: Takes large outputs.
+            artifacts: Stores large outputs.
             callbacks: The functions to call.
             grace_s: Time for processes to end after SIGTERM.
         """

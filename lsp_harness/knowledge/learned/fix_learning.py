@@ -43,7 +43,7 @@ def learn_template(report: ErrorReport, before: SyntaxTree, after: SyntaxTree) -
     """Return the template of a fix, or None if it is too large, has a comment or a secret, or moves code outwards.
 
     Args:
-        report: The error.
+        report: The error that the fix repairs.
         before: The text with the error.
         after: The text without it.
     """

@@ -104,7 +104,7 @@ class ErrorReport:
 
     Attributes:
         tool: The name of the tool.
-        code: Its rule.
+        code: The rule of the linter or checker.
         message: The message.
         names: The names in the message, in their order.
         start: The first byte of the code that it is about.
@@ -157,7 +157,7 @@ class FixTemplate:
         anchor: The index of the token at which the error begins.
         borders: Whether a line must begin before the pattern, and whether one must end behind it.
         is_lexical: Whether the code had a syntax error, so that its tokens are words and signs.
-        edits: The replacements.
+        edits: The replacements in the matched tokens.
     """
 
     language: str

@@ -117,7 +117,7 @@ class LearnedFixes:
         """Learn an accepted fix. Return whether a template of it can be made.
 
         Args:
-            report: The error.
+            report: The error that the fix repairs.
             before: The text with the error.
             after: The text with the fix.
         """

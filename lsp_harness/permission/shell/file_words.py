@@ -145,7 +145,7 @@ def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
 
     Args:
         name: The name of the program.
-        words: Its arguments.
+        words: The arguments of the program.
     """
     writer = WRITERS.get(name)
     if writer is None:
@@ -208,7 +208,7 @@ def may_hide_output(name: str, words: Sequence[ShellWord]) -> bool:
 
     Args:
         name: The name of the program.
-        words: Its arguments.
+        words: The arguments of the program.
     """
     if name not in OUTPUT_OPTIONS or (name == "git" and split_git([word.text for word in words])[0] not in DIFFING_GIT):
         return False

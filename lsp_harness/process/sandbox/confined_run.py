@@ -124,7 +124,7 @@ def confined_environment(temporary: str, home: str, extra: Mapping[str, str] | N
     Args:
         temporary: The folder for temporary files.
         home: The home folder to show.
-        extra: More variables.
+        extra: Variables to add to the environment.
     """
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, "HOME": home, "TMPDIR": temporary, "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}

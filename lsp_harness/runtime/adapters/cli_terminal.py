@@ -17,7 +17,7 @@ class CliTerminal(PtyConnection):
     Args:
         order: The order to start the agent.
         traits: The keys of its kind.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         read_version: Returns the version of the installed program.
     """
 

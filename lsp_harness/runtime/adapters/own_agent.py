@@ -64,7 +64,7 @@ class OwnAgentConnection(StructuredConnection):
 
     Args:
         order: The order to start it.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     def __init__(self, order: LaunchOrder, observe: Observer) -> None:

@@ -68,7 +68,7 @@ class RunnerProblem:
     """The reason why a runner cannot be used on this machine.
 
     Attributes:
-        text: The reason.
+        text: The reason in words.
         hint: What the user can do.
         error: The error that a request for this runner gets.
     """
@@ -140,8 +140,8 @@ class PlaceResult:
     """The result of a command.
 
     Attributes:
-        exit_code: Its exit status.
-        output: Its standard output.
+        exit_code: The exit status of the command.
+        output: The standard output of the command.
         problem: The last line of its errors if it failed, else an empty text.
     """
 

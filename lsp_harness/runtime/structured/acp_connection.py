@@ -30,7 +30,7 @@ class AcpConnection(StructuredConnection):
 
     Args:
         order: The order to start the agent.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         login_hint: The way to log in, in one sentence.
     """
 

@@ -35,7 +35,7 @@ class StreamJsonConnection(StructuredConnection):
 
     Args:
         order: The order to start it.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         check_login: Raises AuthRequired if it has no login.
     """
 

@@ -68,7 +68,7 @@ class JsonProgram:
         Args:
             argv: The command.
             cwd: The folder in which it runs.
-            env: Its whole environment.
+            env: All environment variables of the program.
             mark: The name by which its processes are found.
 
         Raises:
@@ -232,7 +232,7 @@ class StructuredConnection(Connection):
 
     Args:
         order: The order to start the agent.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     def __init__(self, order: LaunchOrder, observe: Observer) -> None:

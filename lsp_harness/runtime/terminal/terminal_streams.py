@@ -104,7 +104,7 @@ class ProgramOutput:
 
     Args:
         descriptor: The terminal. It does not block.
-        receive: Gets the output.
+        receive: Receives each piece of output.
     """
 
     def __init__(self, descriptor: int, receive: Callable[[bytes], None]) -> None:

@@ -22,7 +22,7 @@ def foreign_to_posix(node: Node, text: str) -> str:
 
     Args:
         node: A node of the grammar of bash.
-        text: Its text.
+        text: The text of the node.
     """
     if node.type in BASH_NODES:
         return node.type.replace("_", " ")

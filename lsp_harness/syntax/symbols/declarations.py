@@ -20,7 +20,7 @@ def read_use_tree(data: bytes, node: Node, prefix: str = "") -> Iterator[tuple[s
     """Yield the module, the name and the alias of each imported name.
 
     Args:
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         node: The argument of a `use` declaration.
         prefix: The path before `node`.
 
@@ -142,7 +142,7 @@ def find_declarations(
 
     Args:
         language: The language of the text.
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         root: The root of its tree.
         byte_range: If given, only declarations and imports around and inside of these bytes are returned.
 
@@ -177,7 +177,7 @@ def collect_rows(
     """Turn matches of a symbol query into rows, one for each name, in the order of `row_order`.
 
     Args:
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         matched: The captures of each match.
         line_of: Returns the line of a byte offset. It is called with increasing offsets.
         imports: A list to which the imported names are added.

@@ -83,7 +83,7 @@ class JunitCase:
     Attributes:
         name: The name.
         class_name: The class name, whatever the runner means by it.
-        path: The attribute `file`.
+        path: The value of the attribute `file`.
         line: The attribute `line`, or 0.
         suites: The suites around it, the outermost first.
         failures: Its failures and errors.
@@ -251,8 +251,8 @@ def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: boo
     """Return the problem of a failure of a case.
 
     Args:
-        case: The case.
-        failure: The failure.
+        case: The element of the test case.
+        failure: The element of the failure.
         test: The id of the case.
         is_pytest: Whether pytest wrote the document.
     """

@@ -40,7 +40,7 @@ class FailureTrace:
     """The run of the tests on a text, and the lines of the text that each test ran.
 
     Attributes:
-        run: The run.
+        run: The test run with the failure.
         tests: Name of each test → its lines. Empty if the lines cannot be recorded, or were not asked for.
     """
 

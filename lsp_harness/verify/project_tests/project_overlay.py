@@ -73,7 +73,7 @@ class ConfinedProgram:
         argv: The command.
         env: More variables of the environment.
         visible: Folders that the program needs although they may lie in the home of the user.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
         folder: The folder in which it starts, relative to the project.
     """
 
@@ -209,7 +209,7 @@ def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: Resource
     Args:
         policy: The policy.
         visible: The folders that the program needs. The last one is the project.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
     """
     home = Path.home()
     # the root folder, as the home of a service account, cannot be hidden

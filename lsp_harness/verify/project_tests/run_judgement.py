@@ -172,7 +172,7 @@ def find_first_error(run: SuiteRun, note: str = "") -> str:
     """Return why a run has no result, in the words of the program: its first error.
 
     Args:
-        run: The run.
+        run: The run of the tests.
         note: The interpreter, which is named if it lacks something.
     """
     if run.result.end != "exited":
@@ -216,7 +216,7 @@ def describe_result(suite: ProposalSuite, runs: Runs, evidence: str) -> str:
 
     Args:
         suite: The tests.
-        runs: The runs.
+        runs: The runs before and after the proposal.
         evidence: What they ran of the change, such as "5 of 6 changed lines".
     """
     run = runs.after

@@ -61,7 +61,7 @@ class TypeGate:
         All texts share one budget of time, `completion.type_gate_ms`.
 
         Args:
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             texts: The texts.
             is_cut: Whether the texts may end in the middle of a name. Then an error at their end does not count.
         """
