@@ -147,7 +147,7 @@ class ClientSession:
             self.send(*self.updates.replay(_to_scalar_event(event)))
 
     def send(self, *updates: Update) -> None:
-        """Send updates after those that wait."""
+        """Send updates to the client, after those that wait already."""
         for update in updates:
             self._outgoing.put_nowait(update)
 

@@ -107,7 +107,7 @@ class FolderWatch:
         self._batches: asyncio.Queue[set[Path] | None] = asyncio.Queue()
 
     async def start(self) -> None:
-        """Begin to watch, and wait until no change is missed any more. Other work of the event loop goes on.
+        """Begin to watch the folder, and wait until every change is noticed. Other work of the event loop goes on.
 
         Raises:
             OSError: The folder cannot be watched.

@@ -58,7 +58,7 @@ class TooSlow(ApiError):
 
 
 class TooManyStreams(ApiError):
-    """As many streams and WebSockets are open as the server allows."""
+    """The refusal of another stream or WebSocket: as many are open as the server allows."""
 
     code = "TOO_MANY_STREAMS"
     http_status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -86,7 +86,7 @@ class Unauthorized(ApiError):
 
 
 class InternalError(ApiError):
-    """A bug. Its details are in the log."""
+    """A fault of the server itself. The details are in its log."""
 
     code: ClassVar[str] = "INTERNAL"
 

@@ -38,13 +38,13 @@ MAX_PENDING = 2_000
 
 
 class OpenStream:
-    """One place of the open streams of a server, taken until it is left."""
+    """One of the streams that a server may have open at once, counted from its start to its end."""
 
     def __init__(self, context: ApiContext) -> None:
         self._context, self._is_open = context, False
 
     def __enter__(self) -> Self:
-        """Take the place. Raise TooManyStreams."""
+        """Count the stream as open. Raise TooManyStreams if too many are open."""
         if self._context.open_streams >= self._context.max_streams:
             raise TooManyStreams("too many streams are open", "close one and try again")
         self._context.open_streams += 1
@@ -52,7 +52,7 @@ class OpenStream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the place."""
+        """Count the stream as closed."""
         if self._is_open:
             self._is_open = False
             self._context.open_streams -= 1

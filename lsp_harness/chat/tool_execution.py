@@ -37,7 +37,7 @@ class CheckedTool(Protocol):
     """A tool whose work is checked, so that a person can be asked with what the checks found."""
 
     async def find_findings(self, input: Mapping[str, Any]) -> Sequence[str]:
-        """Return what the checks find wrong with the result of a call.
+        """Return what the checks of the tools find wrong with the result of a call.
 
         Raises:
             HarnessError: The call cannot be made.

@@ -50,7 +50,7 @@ ATTEMPT_REPAIR_S = 30.0
 
 
 async def repair_attempt(context: TurnContext, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
-    """Return the edits of the document that make the attempt pass its tests, or none.
+    """Return the edits of the document that make a failed attempt pass its tests, or none.
 
     Args:
         context: The document, before the attempt, and the tools.

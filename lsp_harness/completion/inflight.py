@@ -39,7 +39,9 @@ they send that key, and send a new request later."""
 
 Answer = tuple[ModelText, Usage]
 Generate = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
-"""Asks the model. It calls its argument with all of the text so far, and ends when that returns False."""
+"""The function that asks the model for an answer. It calls its argument with all of the text so far, and ends when that
+call returns False.
+"""
 CallLater = Callable[[float, Callable[[], None]], None]
 
 

@@ -28,7 +28,7 @@ from lsp_harness.text.position import encode
 from lsp_harness.workspace.cursor import Cursor
 
 LARGE_TREE_NODES = 5_000
-"""In a tree with more nodes, the syntax check of a text may take tens of milliseconds."""
+"""Number of nodes of a tree above which the syntax check of a text may take tens of milliseconds."""
 
 
 class _Parts(NamedTuple):

@@ -77,7 +77,7 @@ class Layer:
     file: Path | None = None
     text: str = ""
     has_text_values: bool = False
-    """All values are strings, as in the environment."""
+    """Whether all values are texts, as in the environment."""
     is_editor: bool = False
     roots: Sequence[Path] = ()
     """Folders whose authors may have written these settings."""
@@ -291,7 +291,7 @@ def trust_remedy() -> str:
 
 
 def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
-    """Return why this layer may not set this key to this value; empty if it may."""
+    """Return why a layer of settings may not set a key to a value. Empty if it may."""
     place = f"{user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
     if layer.is_editor and key in EDITOR_FORBIDDEN_KEYS.get(table, ()):
         return f"{table}.{key} cannot be set by an editor; set it in {place}"

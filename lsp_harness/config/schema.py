@@ -1,4 +1,4 @@
-"""All settings with their defaults.
+"""The tables of the settings, with the defaults of all keys.
 
 Files, the environment, the settings of editors and the documentation follow this schema.
 """

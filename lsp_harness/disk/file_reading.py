@@ -28,7 +28,7 @@ REMEDIES = {
     errno.ELOOP: "; remove the link",
     errno.EIO: "; check the disk",
 }
-"""What the user can do, by the error number of the system."""
+"""Error number of the system → what the user can do."""
 UTF_8_BOM = b"\xef\xbb\xbf"
 UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 

@@ -60,7 +60,7 @@ def frame_of_usage(data: Data, event: Event) -> Frame:
 
 
 def frame_of_agent(data: Data, event: Event) -> Frame:
-    """Return the frame of the end of a subagent."""
+    """Return the client frame for the end of a subagent."""
     fields = {"reason": data.get("reason"), "agent": data.get("session_id"), "text": data.get("text")}
     return {"type": "turn_complete", **fields, "preset": data.get("preset"), **_count_tokens(data)}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 GIT_EXCLUDE_FILE = ".git/info/exclude"
 IGNORE_FILE_NAMES = (GIT_EXCLUDE_FILE, ".gitignore", ".lspharnessignore")
-"""In ascending priority."""
+"""Names of ignore files, in ascending priority."""
 MAX_FILE_BYTES = 1_000_000
 """Maximum number of bytes that are read of an ignore file."""
 MAX_PATTERN_BYTES = 4096

@@ -66,7 +66,7 @@ class Pause:
         return self._known_scope
 
     def set(self, scope: Scope, *, on: bool) -> None:
-        """Pause or resume suggestions.
+        """Pause or resume the suggestions of a scope.
 
         To resume in one scope ends the other pause too, because the user wants suggestions here.
 
@@ -273,7 +273,7 @@ class CompletionVerbs:
 
     # -- settings and state
     def configure(self, config: Config, *, is_other_engine: bool) -> None:
-        """Use other settings from the next request on."""
+        """Use other settings for completions, from the next request on."""
         if is_other_engine:
             self._stop_background()
             self._completer = None

@@ -1,4 +1,4 @@
-"""The parts that the verbs of one harness share.
+"""The parts that the verbs of one harness share: settings, documents, engine, index, packages and checks.
 
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """

@@ -284,7 +284,7 @@ Prepare = Callable[[Snapshot, int], Awaitable[None]]
 
 
 class HotFiles:
-    """The work on the most opened files of one client. It ends at once when the user does something.
+    """The files that the user visits most, whose prompts are evaluated while nothing else is to be done.
 
     Args:
         services: The settings, documents, engine and checks that all parts of the harness share.

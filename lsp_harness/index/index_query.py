@@ -108,7 +108,7 @@ class IndexQuery:
         )
 
     async def defined_names(self, uri: str, path: str, names: Collection[str], limit: TimeLimit) -> list[str]:
-        """Return those of the names in the file `path` that other files define."""
+        """Return those of some names in the file `path` that other files define."""
         return await self._run(
             uri, lambda view: view.collect_until(limit, lambda: find_defined_names(view, path, names)), []
         )
@@ -125,7 +125,9 @@ class IndexQuery:
         return await self._run(uri, lambda view: find_exported_names(view, path, language, module), [], is_slow=True)
 
     async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[IndexedImport]:
-        """Return the imports by which files of a language know a name, without those of the file `path`."""
+        """Return the import statements by which files of a language make a name known, without those of the file
+        `path`.
+        """
         return await self._run(uri, lambda view: find_import_statements(view, path, language, name), [], is_slow=True)
 
     async def function_texts(self, uri: str, name: str, language: str) -> list[str]:

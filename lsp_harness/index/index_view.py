@@ -16,7 +16,7 @@ from lsp_harness.text.position import decode, encode
 
 
 class IndexedText:
-    """Reads texts of one index.
+    """The texts that one index stores.
 
     The text of an unsaved file is its text in the editor, if a method does not say otherwise.
     """

@@ -86,7 +86,7 @@ class EngineEnd:
     pid: int
     ending: Ending
     condition: str
-    """Why the process did not work before (for example: it is stopped); empty if nothing is known."""
+    """Why the process did not work before it ended (for example: it is stopped). Empty if nothing is known."""
 
     @property
     def description(self) -> str:

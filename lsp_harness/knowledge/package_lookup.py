@@ -60,7 +60,7 @@ class StepBudget:
 
 
 class PackageSearch:
-    """One lookup. It follows nothing twice."""
+    """One lookup of a name in installed packages. It follows no import twice."""
 
     def __init__(self, rules: PackageRules, budget: StepBudget | None = None) -> None:
         self._rules = rules

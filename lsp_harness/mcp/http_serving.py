@@ -150,7 +150,7 @@ async def serve_http(
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the signals to the command."""
+    """The HTTP server that leaves the signals to stop to the command `lsp-harness mcp`."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

@@ -115,7 +115,7 @@ class ClientHooks:
             future.set_result(fields.get("answer"))
 
     def end(self) -> None:
-        """Let all questions fail, because the client is gone."""
+        """Fail all open questions to functions of the client, because the client has ended."""
         self.send = None
         for future in self._waiting.values():
             if not future.done():

@@ -40,7 +40,7 @@ class CommandObjections:
     files: CommandFiles
 
     def reading_objection(self, part: CommandPart, *, hides_secrets: Callable[[], bool]) -> str:
-        """Return why a part that only reads by its words may do more in this folder; empty if it does not.
+        """Return why a part of an action whose words only read may do more in this folder. Empty if it only reads.
 
         Args:
             part: The part of the action.

@@ -229,7 +229,7 @@ class Hooks:
         self._folder = folder
 
     def add(self, hook: Hook) -> None:
-        """Add a hook. It runs after the others of its event."""
+        """Add a hook. It runs after the other hooks of its event."""
         if hook.event not in HOOK_EVENTS:
             raise ValueError(f"{hook.event!r} is no event of hooks; they are {', '.join(HOOK_EVENTS)}")
         self._hooks.append(hook)

@@ -39,7 +39,7 @@ class BackgroundPermit:
 
     @property
     def is_off(self) -> bool:
-        """Nothing is done in the background."""
+        """Whether nothing is done in the background."""
         return self._when() == "never"
 
     @contextmanager

@@ -225,7 +225,7 @@ class Agent:
             return left
 
     async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:
-        """Wait for a state and return it."""
+        """Wait until the agent has one of some states, and return its state."""
         while not is_wanted(self.state):
             await self._changed.wait()
         return self.state

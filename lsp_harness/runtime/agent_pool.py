@@ -116,7 +116,7 @@ class AgentPool:
 
     # -- starting and ending
     async def spawn(self, spec: AgentSpec) -> Agent:
-        """Start an agent. It is `starting` then, and an event says when it is ready.
+        """Start an agent. Its status is `starting` at first, and an event says when the agent is ready.
 
         Raises:
             AgentError: The description is wrong, there are too many agents, the gate does not allow it, or the program

@@ -93,7 +93,7 @@ class ShownQuestion:
         return True
 
     def withdraw(self) -> None:
-        """Forget the question."""
+        """Forget the question that the screen showed, and report that it was withdrawn."""
         if question := self.question:
             self.question = None
             self._observe(QuestionWithdrawn(question.id))

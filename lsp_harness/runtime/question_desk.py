@@ -19,12 +19,12 @@ class AskingAgent(Protocol):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id of the agent."""
         ...
 
     @property
     def spec(self) -> AgentSpec:
-        """Its description."""
+        """The description with which the agent was started."""
         ...
 
     async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:

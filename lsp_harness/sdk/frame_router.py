@@ -39,7 +39,7 @@ class EventFeed:
         self._has_ended = False
 
     def add(self, event: ClientEvent) -> None:
-        """Add an event."""
+        """Add an event for the reader of this feed."""
         if self._events.qsize() < MAX_WAITING_EVENTS:
             self._events.put_nowait(event)
         else:

@@ -20,7 +20,8 @@ SERVERS_KEY = "mcpServers"
 
 
 class ToolConfig:
-    """The file. It is removed by `close`, and at the latest when the interpreter ends.
+    """The file that tells a session of the server with the Python functions. It is removed by `close`, and at the
+    latest when the interpreter ends.
 
     Args:
         entry: The entry of the server with the Python functions.

@@ -49,7 +49,7 @@ class PushedDiagnostics:
         self._server.text_document_publish_diagnostics(params)
 
     def close(self) -> None:
-        """Remove the diagnostics."""
+        """Remove the diagnostics that the server has pushed."""
         if not self._is_empty:
             self.push(None, [])
 

@@ -329,7 +329,7 @@ class CodeTurn:
 
 
 def is_test_file(change: Change) -> bool:
-    """Return whether a change is one of a file with tests."""
+    """Return whether a change is in a file with tests."""
     root = change.root or change.file.parent
     return TEST_PATH.search(change.file.relative_to(root).as_posix()) is not None
 

@@ -62,7 +62,7 @@ class _SessionHost:
         self._frames: FrameQueue = asyncio.Queue()
 
     async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
-        """Serve until the end."""
+        """Serve the session until its client ends it."""
         first: Frame | None = None
         if options is None:
             first = await self._incoming.get()
@@ -102,7 +102,9 @@ class _SessionHost:
                 reading.cancel()
 
     async def _read(self) -> None:
-        """Give answers at once, also while a command waits for one. Other frames wait for their turn."""
+        """Read the frames of the client. Answers count at once, also while a command waits for them. Other frames wait
+        for their turn.
+        """
         while (frame := await self._incoming.get()) is not None:
             if frame.get("command") in ANSWERS:
                 await self._handle(frame)

@@ -22,7 +22,7 @@ MAX_LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """One declaration.
+    """One declaration of an outline.
 
     `start` is its byte offset, `text` keeps the indentation of the file, `depth` counts the enclosing classes.
     """

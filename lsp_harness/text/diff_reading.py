@@ -28,12 +28,12 @@ class DiffPart:
 
     @property
     def old(self) -> str:
-        """The old text."""
+        """The text of the part before the change."""
         return self._text("+")
 
     @property
     def new(self) -> str:
-        """The new text."""
+        """The text of the part after the change."""
         return self._text("-")
 
     def _text(self, left_out: str) -> str:

@@ -167,11 +167,11 @@ def _combine(changes: ChangeSet, outcomes: Sequence[Outcome]) -> Outcome:
 
 
 class ComparisonCheck(Check):
-    """A question that fails a proposal for what it adds. What was there before does not count."""
+    """A check that fails a proposal for the findings that it adds. Findings that the text had before do not count."""
 
     @abstractmethod
     async def compare(self, changes: ChangeSet) -> Comparison:
-        """Return what is new.
+        """Return the findings that the proposal adds.
 
         Raises:
             NothingComparedError: No tool can say anything about the proposal.
@@ -207,7 +207,7 @@ class AbsentCheck(Check):
         self._reason = reason
 
     async def judge(self, changes: ChangeSet) -> Outcome:
-        """Return that the check was skipped."""
+        """Return the outcome of a check that was skipped, with the reason."""
         del changes
         return Outcome(self.name, "skipped", reason=self._reason)
 

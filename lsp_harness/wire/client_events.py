@@ -68,7 +68,7 @@ class TextDelta(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta(ClientEvent):
-    """A piece of the reasoning of the model, if it reports that apart."""
+    """A piece of the reasoning of the model, if the model reports its reasoning apart."""
 
     frame: ClassVar[str] = "thinking"
     content: str

@@ -17,7 +17,7 @@ BLANK_LINES = (b"\r\n", b"\n")
 
 
 class UnreadableStream(Exception):
-    """It is not known where the next message begins."""
+    """A failure of framing: nobody knows where the next message begins."""
 
 
 def _refuse(fault: str) -> NoReturn:

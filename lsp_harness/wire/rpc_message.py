@@ -138,5 +138,5 @@ def error_response(id: Id | None, code: int, message: str, data: Any = None) -> 
 
 
 def dump(message: dict[str, Any]) -> bytes:
-    """Encode a message. It is escaped to ASCII, so that lone surrogates stay."""
+    """Encode a message as JSON. All other characters than ASCII are escaped, so that lone surrogates survive."""
     return json.dumps(message, separators=(",", ":")).encode("ascii")

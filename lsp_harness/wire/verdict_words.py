@@ -46,12 +46,12 @@ class CheckResult(Protocol):
 
     @property
     def status(self) -> str:
-        """One of `STATUS_MARKS`."""
+        """The status of the check, one of `STATUS_MARKS`."""
         ...
 
     @property
     def reason(self) -> str:
-        """Why it was skipped, or another remark."""
+        """Why the check was skipped, or another remark about it."""
         ...
 
     @property
@@ -61,7 +61,7 @@ class CheckResult(Protocol):
 
     @property
     def is_opinion(self) -> bool:
-        """True if it is the opinion of a model."""
+        """True if the outcome is the opinion of a model."""
         ...
 
     @property

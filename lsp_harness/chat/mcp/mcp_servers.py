@@ -1,4 +1,4 @@
-"""All servers of tools of a session.
+"""The MCP servers of a session: their tools, their states and their ends.
 
 The library is an extra and takes long to import, so it is imported when a server is started.
 """

@@ -113,7 +113,7 @@ def check_message(message: "JSONRPCMessage", signs: ServerSigns) -> "JSONRPCMess
 
 
 class ServerMessageReader:
-    """Reads the lines of one server.
+    """The reader of the lines that one server of tools writes, and the messages in them.
 
     Args:
         signs: The signs that its messages set.
@@ -298,7 +298,7 @@ class _Program:
         self._probing: asyncio.Task[None] | None = None
 
     async def read(self) -> None:
-        """Give its messages to the library until its output ends."""
+        """Pass the messages of the server on to the MCP library until the output of the server ends."""
         import anyio
 
         assert self._child.stdout
@@ -340,13 +340,13 @@ class _Program:
                 return
 
     async def _give_up(self, id: int | str) -> None:
-        """Let the library try an older protocol, if the program does not answer the first request."""
+        """Let the library try an older protocol, if the server does not answer the first request."""
         await asyncio.sleep(DISCOVER_S)
         if self._reader.give_up(id):
             await self._give(make_error(id, "the program does not know the newest protocol"))
 
     def stop(self) -> None:
-        """Let nothing wait any more."""
+        """End every wait for a message or an answer of the server."""
         if self._probing:
             self._probing.cancel()
 

@@ -82,7 +82,7 @@ class FileEditTool:
         return (await check_text(self._environment, new_text)).list_findings(with_syntax=False)
 
     async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
-        """Return the new text of the file. Raise HarnessError if there is none."""
+        """Return the new text of the file after the edit. Raise HarnessError if the edit is not possible."""
         raise NotImplementedError
 
 

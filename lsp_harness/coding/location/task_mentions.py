@@ -214,7 +214,7 @@ class Mention:
 
     @property
     def weight(self) -> float:
-        """How much says that this name is to be changed."""
+        """How likely it is that this name is the one to change."""
         return self.spelling + self.role
 
 

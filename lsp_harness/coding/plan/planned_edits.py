@@ -253,7 +253,9 @@ class PlannedEdits:
 
     # -- items
     async def _write_one(self, item: PlannedItem) -> Proposal | ChangeSet:
-        """Return the edit of the only item. If an earlier process has written it, it is only checked again."""
+        """Return the edit of the only item of a plan. If an earlier process has written this edit, it is only checked
+        again.
+        """
         if self._repeat(0):
             self.summary = REPEATED_SUMMARY
             self.work.states.enter("GENERATE", reason=REPEATED)

@@ -192,7 +192,9 @@ def _find_builtins(place: NamePlace, name: str) -> dict[str, float]:
 
 
 async def _find_in_other_files(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
-    """Return similar exports of an imported module, or similar parameters of a called function, with their costs."""
+    """Return the exports of an imported module, or the parameters of a called function, that are similar to a name,
+    with their costs.
+    """
     if place.occurrence.role == "key":
         return dict(find_similar(name, await find_parameter_names(request, place)))
     if place.occurrence.role in ("member", "import"):

@@ -29,9 +29,9 @@ SCRIPT_LIST_END = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
 RUST_LIST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
 LISTED_NAME = re.compile(r"(?:type\s+)?([\w$:]+)")
 REST_OF_LINE = re.compile(r"\s*(?:[)}].*)?")
-"""What may follow the cursor on its line."""
+"""Matches the text that may follow the cursor on its line."""
 LIST_SEPARATOR = re.compile(r"(?:\A|[,{(]|\bimport)\s*\Z")
-"""What may precede the cursor."""
+"""Matches the text that may precede the cursor."""
 INDENTATION = re.compile(r"[ \t]+(?=[\w$])")
 LOWERCASE_WORD = re.compile(r"[a-z]+")
 MODULE_KEYWORDS = frozenset({"self", "super", "crate", "default"})

@@ -30,7 +30,7 @@ MAGIC = 0x67677371
 MAX_FILE_TOKENS = 1_000_000
 """A file that claims more tokens is damaged."""
 DRAFT_TIMEOUT_NS = 600 * 10**9
-"""For this long another engine may still be writing an unfinished file."""
+"""Age until which an unfinished file may still be written by another engine."""
 
 
 class StateFileMemory(Protocol):

@@ -1,4 +1,4 @@
-"""Which token sequences are in the KV cache, which of them a prompt continues, and whether a request fits.
+"""The KV cache: which token sequences are in it, which of them a prompt continues, and whether a request fits.
 
 This is bookkeeping over a `SequenceMemory` that can truncate and copy sequences, so that it can be tested without a
 model. A prompt continues the slot that shares most with it: in the same slot if few tokens of that are lost, else in
@@ -114,7 +114,9 @@ class KvCache(SlotTable):
     MAX_DISCARDED_TOKENS = 256
     """Tokens that are dropped rather than kept in another slot: what a completion generated and nobody accepted."""
     COMPACT_RATIO = 1.25
-    """Once this many times `fast_cells` were in use, the remaining sequences may lie in cells too high to be fast."""
+    """Factor of `fast_cells` that must have been in use before the remaining sequences are moved to lower cells, which
+    are faster.
+    """
 
     def __init__(
         self,

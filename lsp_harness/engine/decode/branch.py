@@ -58,7 +58,7 @@ class TextDecoder:
 
 
 class PromptLookup:
-    """The drafts of one candidate.
+    """The drafts of one candidate: tokens of the prompt that may follow its own last tokens.
 
     Args:
         step_cost: The time of a decode step over n tokens, in any unit.

@@ -191,7 +191,7 @@ class Llama:
 
     # -- states
     def read_state(self, seq: int) -> State:
-        """Return a copy of the cells of a sequence."""
+        """Return a copy of the cells of a sequence, for the host memory or the disk."""
         buffer = np.empty(lib.llama_state_seq_get_size(self.ctx, seq), np.uint8)
         size = lib.llama_state_seq_get_data(self.ctx, _pointer(buffer), len(buffer), seq)
         return buffer[:size]

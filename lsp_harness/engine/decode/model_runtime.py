@@ -51,7 +51,7 @@ class TokenRequest:
 
 @dataclass(slots=True)
 class ModelRuntime:
-    """Everything a request runs on."""
+    """The model with its caches and step costs, on which every request runs."""
 
     llama: Llama
     kv: KvCache

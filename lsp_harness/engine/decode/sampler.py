@@ -1,4 +1,4 @@
-"""How one candidate chooses its tokens: llama.cpp's samplers and grammars."""
+"""The choice of tokens for one candidate by llama.cpp's samplers and grammars."""
 
 # The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

@@ -1,4 +1,5 @@
-"""Which request may use the model now, and which one gives way. One thread evaluates all requests in one loop.
+"""The scheduler of the engine: it decides which request may use the model now, and which one gives way. One thread
+evaluates all requests in one loop.
 
 Each step belongs to the most urgent class that has work. Within a class the candidates of all requests share the step,
 and prompts are read in parts: the client that was served longest ago is the next. A request waits until there are cells
@@ -66,7 +67,7 @@ class Preemption:
         )
 
     def end_step(self) -> None:
-        """Stop watching."""
+        """Stop watching the step that has ended."""
         self._jobs, self._part_end = (), None
 
     def should_abort(self) -> bool:

@@ -70,7 +70,7 @@ class Choices:
         self._head: Json = {"id": f"{self.id_prefix}-{secrets.token_hex(12)}", "created": int(time()), "model": model}
 
     def events(self, chunk: Chunk) -> Iterable[Json]:
-        """Yield a part for the text and one for the end of a choice, and after the last choice the usage if wanted."""
+        """Yield the stream events of a choice: its text, its end, and after the last choice the usage, if wanted."""
         offset = self._sent_chars.get(chunk.index)
         if offset is None:
             offset = 0

@@ -31,7 +31,7 @@ WINDOW_S = 60.0
 
 
 class TokenBudget:
-    """The tokens that the background work for one document may use within `WINDOW_S`.
+    """The tokens that fixes in the background may use in a time.
 
     Args:
         limit: Returns the present limit.

@@ -109,8 +109,9 @@ class Indexer:
         return ScanResult(len(files), parsed, unchanged, len(removed), len(left_out))
 
     def update(self, paths: Iterable[Path]) -> ScanResult | None:
-        """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
-        file."""
+        """Check some files and update the index. Return None if a full scan is needed: an unknown path may be a folder
+        or an ignore file.
+        """
         files: list[WalkedFile] = []
         removed: list[str] = []
         for path in paths:

@@ -264,7 +264,9 @@ class OpenAI:
         return format_chatml(messages)
 
     async def props(self) -> Props:
-        """Return what is known without a request. `token_counts` says whether the counts are exact."""
+        """Return the properties of the server that are known without a request. `token_counts` says whether the counts
+        are exact.
+        """
         counts = "exact" if self._vllm else "estimated"
         raw = {"server": self.kind, "token_counts": counts}
         if why := infill_problem(self._endpoint.target.fim, self._model):

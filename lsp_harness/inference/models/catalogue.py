@@ -32,7 +32,7 @@ class FimRecipe:
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """One model file. `bytes` is 0 and `sha256` is empty if they are not known.
+    """One model file of the catalogue. `bytes` is 0 and `sha256` is empty if they are not known.
 
     A model of kind `embedding` makes vectors and generates no text, so its `fim` is empty.
     """

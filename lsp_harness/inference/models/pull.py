@@ -37,7 +37,7 @@ SPARE_BYTES = 256 * MIB
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """The result of a pull. `source` is empty if the file existed already."""
+    """The result of a download. `source` is empty if the file existed already."""
 
     path: Path
     sha256: str

@@ -69,7 +69,7 @@ class Checkpoint:
         return {state.digest for state in states if state.is_saved}
 
     def encode(self) -> bytes:
-        """Return its form on disk."""
+        """Return the JSON of the checkpoint, as it is stored on disk."""
         body = {
             "id": self.id,
             "kind": self.kind,

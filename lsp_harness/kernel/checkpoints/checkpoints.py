@@ -374,7 +374,7 @@ class Checkpoints:
         return backup.id, contents
 
     async def _take_steps(self, steps: UndoSteps, contents: Mapping[str, bytes], event: EditReverted) -> EditReverted:
-        """Restore files, and record it."""
+        """Restore the files of an undo, and record the restoration."""
         if steps.paths:
             await asyncio.to_thread(take_steps, self._root, steps, contents)
         event = replace(event, paths=steps.paths, kept=tuple(sorted(steps.left_out)))

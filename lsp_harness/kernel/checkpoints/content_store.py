@@ -80,7 +80,7 @@ class ContentStore(Protocol):
         ...
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Return hash → content. Raises FileError."""
+        """Return the contents with some hashes, by hash. Raises FileError."""
         ...
 
     async def drop(self, checkpoint_ids: Iterable[str], needed: Collection[str]) -> None:
@@ -111,11 +111,11 @@ class CopyStore:
         """Do nothing: a copy is kept as long as a checkpoint names it."""
 
     async def known(self, digests: Collection[str]) -> set[str]:
-        """Look for the copies."""
+        """Return those of the hashes whose copies exist."""
         return {digest for digest in digests if self._path(digest).is_file()}
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Read copies, and check them."""
+        """Return the contents of copies, checked by their hashes."""
         return await asyncio.to_thread(lambda: {digest: self._read(digest) for digest in digests})
 
     async def drop(self, checkpoint_ids: Iterable[str], needed: Collection[str]) -> None:
@@ -219,7 +219,7 @@ class GitStore:
         return (await self._run("hash-object", "-w", "--stdin", stdin=data)).decode().strip()
 
     async def known(self, digests: Collection[str]) -> set[str]:
-        """Look for the objects."""
+        """Return those of the hashes whose objects exist."""
         if not digests or not (self._folder / "HEAD").exists():
             return set()
         try:
@@ -246,7 +246,7 @@ class GitStore:
         await self._run("update-ref", f"refs/checkpoints/{checkpoint_id}{part}", tree)
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Read objects, and check them."""
+        """Return the contents of objects, checked by their hashes."""
         contents: dict[str, bytes] = {}
         wanted = list(digests)
         try:

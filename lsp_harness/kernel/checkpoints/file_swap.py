@@ -26,7 +26,7 @@ class FileSwap:
     """
 
     def __init__(self, root: Path, expected: Mapping[str, FileState]) -> None:
-        """Change files below a folder.
+        """Begin a group of changes of files below a folder.
 
         Args:
             root: The folder.
@@ -101,7 +101,7 @@ class FileSwap:
                     os.rmdir(folder)
 
     def roll_back(self) -> None:
-        """Undo everything."""
+        """Give all files that were changed their earlier contents again."""
         for undo in reversed(self._undo):
             with suppress(OSError):
                 undo()
@@ -137,7 +137,7 @@ class FileSwap:
             rename_new(backup, file)
 
     def _exchange_back(self, path: str, backup: Path, file: Path, state: FileState) -> None:
-        """Give a file its old text again, unless somebody has changed the new one. Then both texts stay."""
+        """Give a file its old text again. If somebody has changed the new text meanwhile, keep both texts."""
         exchange(backup, file)
         if read_state(self._folder, backup.name).is_same(_plain(state)):
             backup.unlink()

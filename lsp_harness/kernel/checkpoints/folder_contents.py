@@ -86,7 +86,7 @@ class FolderContents:
                 await self._store(checkpoint.kind).keep(checkpoint.id, saved, "-after")
 
     async def read(self, state: FileState, kind: StoreKind) -> bytes:
-        """Return a content. Raises FileError."""
+        """Return the content with a hash. Raises FileError."""
         try:
             return (await self._store(kind).read([state.digest]))[state.digest]
         except StoreUnavailable as error:

@@ -66,7 +66,7 @@ class UndoScope:
 
 @dataclass(frozen=True, slots=True)
 class UndoSteps:
-    """The files of one restoration.
+    """The files that one undo changes, and the reasons for those that it leaves alone.
 
     Attributes:
         writes: Path → the state that it gets again.

@@ -77,7 +77,7 @@ class LogReader:
         self.skipped_lines = 0
 
     def __iter__(self) -> Iterator[Event]:
-        """Read the events.
+        """Yield the events of the log in order.
 
         Raises:
             FileMissing: There is no such log.

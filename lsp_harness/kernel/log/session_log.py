@@ -43,7 +43,7 @@ class SessionLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock.
+        """Take the lock of the session, so that no other process writes its log.
 
         Raises:
             UsageError: Another process writes to the session.
@@ -68,7 +68,7 @@ class SessionLock:
         write_all(descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Give the lock of the session back."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -71,7 +71,7 @@ class CodeProgress:
         self.proposal, self.proposal_id, self.allowed = None, "", None
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the progress."""
         if event.type == "invocation.received":
             self._asked = str(event.data.get("text", ""))
         elif event.type == "turn.started":

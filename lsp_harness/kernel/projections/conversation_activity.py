@@ -53,7 +53,7 @@ class Activity:
     answer: str = ""
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the activity."""
         if handle := HANDLERS.get(event.type):
             handle(self, event)
 

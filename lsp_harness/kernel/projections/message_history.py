@@ -88,7 +88,7 @@ class Conversation:
     revision: int = 0
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the messages."""
         if handle := HANDLERS.get(event.type):
             self.revision += 1
             handle(self, event)

@@ -90,7 +90,7 @@ class Summary:
 
     @property
     def all_lines(self) -> list[str]:
-        """Everything that is remembered, as lines."""
+        """All lines of the summary."""
         return self._lines(MAX_ITEMS, MAX_ITEMS)
 
     def lines_for(self, path: str, is_hidden: Callable[[str], object] = lambda path: False) -> list[str]:

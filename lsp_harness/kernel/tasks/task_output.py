@@ -24,7 +24,7 @@ class Closable(Protocol):
     """A part of a task that must end before the task, such as the tasks of a subagent."""
 
     async def aclose(self) -> None:
-        """End it."""
+        """End this part of the task."""
         ...
 
 

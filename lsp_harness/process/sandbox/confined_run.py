@@ -23,7 +23,7 @@ DRAIN_S = 1.0
 """Wait for the rest of the output after the end."""
 GRACE_S = 0.2
 PYTEST_VARIABLES = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-"""Which plug-ins pytest loads. Tests must run with those of the user."""
+"""Variables that decide which plug-ins pytest loads. Tests must run with those of the user."""
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", *PYTEST_VARIABLES)
 
 

@@ -13,7 +13,7 @@ from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 
 LAUNCHER = Path(namespace_launcher.__file__)
 UBUNTU_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-"""Where Ubuntu says whether ordinary users may not use namespaces of users."""
+"""File in which Ubuntu says whether ordinary users may not use namespaces of users."""
 
 
 class PrivateView(Sandbox):
@@ -24,7 +24,7 @@ class PrivateView(Sandbox):
     has_overlays = True
 
     def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
-        """Return the command that runs a command under a policy."""
+        """Return the command line that runs a command within the view of a policy."""
         return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(describe_view(policy)), *argv]
 
     def find_problem(self) -> str:

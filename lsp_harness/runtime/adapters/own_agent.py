@@ -30,7 +30,7 @@ ANSWER_S = 600
 
 
 class OwnAgent(Adapter):
-    """Our own agent. It asks the gate of the runtime about each action."""
+    """The adapter of lsp-harness as an agent. It asks the permission gate of the runtime about each action."""
 
     name = "lsp-harness"
     program = sys.executable
@@ -51,7 +51,7 @@ class OwnAgent(Adapter):
         return Launch((*session, f"--permission-timeout={ANSWER_S}", *model, *spec.args))
 
     async def probe(self) -> Probe:
-        """Return that it is there: it is this program."""
+        """Return that the agent is available: it is this program."""
         return Probe(sys.executable, VERSION, is_recorded=True, auth="not needed")
 
     def connect(self, order: LaunchOrder, observe: Observer) -> Connection:

@@ -123,12 +123,12 @@ class Runner(ABC):
 
 
 class LocalRunner(Runner):
-    """This machine, with all rights of the user."""
+    """The runner on this machine, with all rights of the user."""
 
     name = "local"
 
     def find_problem(self) -> None:
-        """Return nothing: it always works."""
+        """Return an empty text: running on this machine always works."""
 
     def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
         """Return the command itself."""

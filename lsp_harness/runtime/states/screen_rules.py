@@ -162,7 +162,7 @@ GENERAL_RULES = "general"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A demand on one region.
+    """A condition of a rule: a pattern that a region of the screen must or must not show.
 
     Attributes:
         region: The region.

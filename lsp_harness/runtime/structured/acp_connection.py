@@ -48,7 +48,7 @@ class AcpConnection(StructuredConnection):
 
     @property
     def client(self) -> "ClientSideConnection":
-        """The protocol.
+        """The client side of the Agent Client Protocol.
 
         Raises:
             AgentError: The agent was not started.
@@ -246,9 +246,9 @@ class _Client:
     async def request_permission(
         self, session_id: str, tool_call: "ToolCallUpdate", options: "list[PermissionOption]", **_: Any
     ) -> "RequestPermissionResponse":
-        """Ask for a permission."""
+        """Pass a permission question of the agent on, and return the answer."""
         return await self._connection.decide(options, tool_call)
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        """Take an update."""
+        """Turn an update of the agent into observations."""
         self._connection.take_update(update)

@@ -52,7 +52,7 @@ class StreamJsonConnection(StructuredConnection):
         await super().start()
 
     async def greet(self) -> None:
-        """Begin the protocol."""
+        """Begin the protocol of claude by its first request."""
         await self._request({"subtype": "initialize", "hooks": None})
 
     async def submit(self, message: str) -> bool:

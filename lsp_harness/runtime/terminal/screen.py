@@ -105,12 +105,12 @@ class Screen:
 
     @property
     def columns(self) -> int:
-        """The width."""
+        """The width of the screen in cells."""
         return self._grid.columns
 
     @property
     def lines(self) -> int:
-        """The height."""
+        """The height of the screen in cells."""
         return self._grid.lines
 
     @property
@@ -174,7 +174,7 @@ class Screen:
         return render_grid(self._grid)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Change the size."""
+        """Change the size of the screen."""
         self._grid.resize(lines, columns)
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ class Terminal:
         return self._records.reports
 
     def write(self, data: bytes) -> None:
-        """Type into the terminal.
+        """Write bytes to the input of the program, as if they were typed.
 
         Raises:
             AgentNotReady: The program has ended.

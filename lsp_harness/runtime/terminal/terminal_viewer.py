@@ -24,11 +24,11 @@ class PausableOutput(Protocol):
     """The output of a program, which waits while nobody reads it."""
 
     def pause(self) -> None:
-        """Stop reading."""
+        """Stop reading the output of the program."""
         ...
 
     def resume(self) -> None:
-        """Go on reading."""
+        """Read the output of the program again."""
         ...
 
 
@@ -76,7 +76,7 @@ class TerminalViewer(AsyncIterator[bytes]):
         self._changed.set()
 
     def close(self) -> None:
-        """Stop viewing."""
+        """End this viewer. Its reader gets no more output."""
         self._empty()
         self._group.remove(self)
         self.end()
@@ -119,7 +119,7 @@ class ViewerGroup:
         return viewer
 
     def remove(self, viewer: TerminalViewer) -> None:
-        """Forget a viewer."""
+        """Remove a viewer of the terminal."""
         self._viewers.discard(viewer)
         self.note_read()
 

@@ -23,7 +23,7 @@ MAX_LABEL_CHARS = 60
 async def complete_inline(
     client: EditorClient, snapshot: Snapshot, params: types.InlineCompletionParams
 ) -> types.InlineCompletionList:
-    """Return ghost text.
+    """Return ghost text for an inline completion request.
 
     If the engine does not work, one request fails. The requests of the keys after it get an empty answer.
     """

@@ -37,7 +37,8 @@ MAX_TRIALS = 3_000
 PARSE_TIME_S = 0.15
 """Maximum processor time of the parses of all trials. A single trial can make a text that takes seconds to parse."""
 DOUBT_NATS = 1.0
-"""If another fault is likelier than the best edit by more than this, all edits cost too much."""
+"""Difference in evidence from which on all edits cost too much, because another fault is likelier than the best edit.
+"""
 MAX_EXTRA_COST = 3.0
 """An edit that costs 2 plus this or more is not returned."""
 OUT_OF_LINE, OUT_OF_LINE_WEIGHT = "out of line beside one brace in line", 2.5

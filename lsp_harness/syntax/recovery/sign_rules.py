@@ -86,7 +86,7 @@ COMPARISON_PARENT = re.compile(
     r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator"
     r"|match_arm|when|do_statement|for_statement)"
 )
-"""Nodes that need a condition."""
+"""Types of nodes that need a condition, where a comparison is likely."""
 
 NO_CONDITION_PARENT = re.compile(
     r"statement\Z|\A(?:block|body|program|module|array|list|dictionary|object|hash|pair|argument)|element|declarat"

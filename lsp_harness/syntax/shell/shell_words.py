@@ -109,7 +109,7 @@ class ShellWord:
 
     @property
     def is_stream(self) -> bool:
-        """Return whether it is a stream which another command writes or reads, and nothing else."""
+        """Return whether the word is only a stream that another command writes or reads."""
         return self.text == UNKNOWN and [source.kind for source in self.sources] == ["stream"]
 
     @property

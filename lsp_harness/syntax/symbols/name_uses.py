@@ -43,7 +43,7 @@ tree."""
 
 
 class Reference(NamedTuple):
-    """One use of a name.
+    """One use of a name in a text.
 
     Attributes:
         kind: How the name is used.

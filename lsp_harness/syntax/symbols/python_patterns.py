@@ -69,7 +69,7 @@ def quiet_lines(indent: int, has_variables: bool) -> re.Pattern[bytes]:
 NOISE = compile_pattern(rb"<COMMENT>|<BROKEN>")
 SPACES = compile_pattern(rb"[ ]*+")
 EMPTY = compile_pattern(rb"<EMPTY>[ ]*+")
-"""Everything up to the next code."""
+"""Matches everything up to the next code."""
 LINE = compile_pattern(rb"<QUIET>")
 STATEMENT = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
 ANNOTATION = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")

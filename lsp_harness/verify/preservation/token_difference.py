@@ -46,12 +46,12 @@ class TokenDifference:
 
     @property
     def old(self) -> list[Token]:
-        """All replaced tokens."""
+        """The tokens that the change replaces or removes."""
         return [token for replacement in self.replacements for token in replacement.old]
 
     @property
     def new(self) -> list[Token]:
-        """All replacing tokens."""
+        """The tokens that the change puts in their place or adds."""
         return [token for replacement in self.replacements for token in replacement.new]
 
     @property

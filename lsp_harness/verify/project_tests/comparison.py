@@ -159,7 +159,7 @@ class SuiteComparison:
         self._runs.record_file_change(file)
 
     async def aclose(self) -> None:
-        """End the warm process."""
+        """End the warm process of the tests."""
         await self._runs.aclose()
 
     async def _find_suites(self, changes: ChangeSet) -> tuple[ProposalSuite, ...]:

@@ -84,7 +84,7 @@ def name_lines(lines: Lines) -> dict[str, list[int]]:
 
 
 def read_lines(text: str, lines: Lines) -> dict[Path, frozenset[int]]:
-    """Return which lines ran.
+    """Return the lines of each file that ran.
 
     Args:
         text: What the processes recorded.

@@ -76,7 +76,7 @@ class Demand:
     def of(
         cls, changes: ChangeSet, root: Path, must_pass: frozenset[str], task: str, *, wants_repairs: bool
     ) -> "Demand":
-        """Return the demand of a proposal. The arguments are the attributes."""
+        """Return the demand that a proposal must meet. The arguments are the attributes."""
         files = frozenset(change.file.relative_to(root).as_posix() for change in changes)
         emptied = tuple(problem for change in changes for problem in find_emptied_tests(change, task))
         return cls(files, must_pass, wants_repairs, task, emptied)

@@ -90,7 +90,7 @@ class SuiteRuns:
         self._warm.record_file_change(file)
 
     async def aclose(self) -> None:
-        """End the warm process."""
+        """End the warm process of the tests."""
         await self._warm.aclose()
 
     async def run_before(self, suite: ProposalSuite, changes: ChangeSet) -> SuiteRun:
@@ -287,7 +287,8 @@ class SuiteRuns:
         return self._slow_runs[key] <= MAX_SLOW_RUNS
 
     async def _run_slow(self, suite: ProposalSuite, changes: ChangeSet, slow: frozenset[str], runs: Runs) -> Runs:
-        """Return runs in which that before the proposal had no limit for each test either, if this matters.
+        """Return the runs before and after a proposal again, without a limit for each test, if the limit decides the
+        result.
 
         It matters if the proposal fails a test that only took too long before, or does not end itself.
 

@@ -102,7 +102,8 @@ class TracedTest:
 
 
 class SuiteWorker:
-    """The process, with its copy of the project. Use `start`, and close it at the end.
+    """The warm process that runs the tests of a project, with its copy of the project. Call `start` first and `aclose`
+    at the end.
 
     Attributes:
         is_broken: Whether it can run no more tests.

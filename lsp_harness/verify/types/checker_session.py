@@ -129,7 +129,7 @@ class CheckerSession:
 
     # -- start and end
     def prepare(self, document: Document) -> bool:
-        """Return whether it is ready. If not, it is started in the background, with a document to look at."""
+        """Return whether the checker is ready. If not, start it in the background, with a document to look at."""
         if self._is_warm and self._conversation and self._conversation.has_ended:
             self._record_failure("it ended")
         if self._is_warm:
@@ -139,7 +139,7 @@ class CheckerSession:
         return False
 
     async def wait_until_ready(self, document: Document, limit_s: float | None = None) -> bool:
-        """Return whether it is ready, after it was started. If not, `reason` says why.
+        """Wait until the checker has started, and return whether it is ready. If not, `reason` says why.
 
         Args:
             document: A text to look at.

@@ -40,7 +40,7 @@ class TsserverChild(MessageChild):
     """A connection to one tsserver."""
 
     def tell(self, command: str, arguments: Json) -> None:
-        """Send a request whose answer does not matter."""
+        """Send a request to tsserver without waiting for its answer."""
         self._last_number += 1
         self._send_request(self._last_number, command, arguments)
 
