@@ -260,14 +260,14 @@ class AgentWatch:
             return
         self._verified = key
         self._publish(self.agent_id, "files_changed", {"paths": [change.path for change in found]})
-        review = await review_changes(self._services, self._root(root), root, found, author=self.agent_id)
+        review = await review_changes(self._services, self._find_root(root), root, found, author=self.agent_id)
         for change in review.all_changes:
             self._services.verifier.record_file_change(change.file)
         self._publish(self.agent_id, "verified", {**review.fields(root), "isApplied": True})
         async for found in find_in_files(self._services, review):
             self._services.agent_findings.record(self.agent_id, found)
 
-    def _root(self, root: Path) -> Path:
+    def _find_root(self, root: Path) -> Path:
         roots = [resolve_links(folder) for folder in self._services.workspace.roots]
         return next((folder for folder in roots if self._folder.is_relative_to(folder)), root)
 

@@ -55,7 +55,9 @@ class ChangeWriter:
         Raises:
             StaleDocument: Somebody has changed a file since.
         """
-        checkpoints = self._checkpoints(root, self._services.session.log.append, self._services.permission.undo_guard)
+        checkpoints = self._open_checkpoints(
+            root, self._services.session.log.append, self._services.permission.undo_guard
+        )
         return await restore_turn(checkpoints, plan, force=force)
 
     async def write(self, root: Path, review: ChangeReview, turn: Turn) -> UndoPlan:
@@ -83,7 +85,7 @@ class ChangeWriter:
         def record(event: SessionEvent) -> object:
             return turn.append(event)
 
-        checkpoints = self._checkpoints(root, record)
+        checkpoints = self._open_checkpoints(root, record)
         removed = {change.file for change in review.removed}
         contents = {change.file: None if change.file in removed else change.after.data for change in everything}
         created = await checkpoints.capture_edit(contents)
@@ -126,7 +128,7 @@ class ChangeWriter:
             if text.data != saved:
                 raise StaleDocument(f"{file} has unsaved changes in the editor; save it and apply again")
 
-    def _checkpoints(
+    def _open_checkpoints(
         self,
         root: Path,
         record: Callable[[CheckpointCreated | EditReverted], object],

@@ -35,7 +35,7 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
     # a fixed address must be tried before one with variable parts
     paths = sorted(by_path, key=lambda path: path.count("{"))
     routes: list[BaseRoute] = [
-        Route(path, _endpoint(context, by_path[path]), methods=list(by_path[path])) for path in paths
+        Route(path, _make_endpoint(context, by_path[path]), methods=list(by_path[path])) for path in paths
     ]
     app = Starlette(
         routes=[*routes, *inspector_routes(), *socket_routes(context)],
@@ -45,12 +45,12 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
     return RequestGuard(app, token, context.browsers, port)
 
 
-def _endpoint(context: ApiContext, routes: Mapping[str, ApiRoute]) -> Endpoint:
+def _make_endpoint(context: ApiContext, routes: Mapping[str, ApiRoute]) -> Endpoint:
     async def respond(request: Request) -> Response:
         # HEAD is answered as GET is, without a body
         route = routes.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
-            raise WrongMethod("this address has no such method", _allowed(list(routes)))
+            raise WrongMethod("this address has no such method", _describe_methods(list(routes)))
         return await route.respond(context, request)
 
     return respond
@@ -70,5 +70,5 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
     return error_answer(InvalidApiRequest("the request is not valid", "see GET /openapi.json"))
 
 
-def _allowed(methods: Sequence[str]) -> str:
+def _describe_methods(methods: Sequence[str]) -> str:
     return f"it has {', '.join(methods)}"

@@ -142,7 +142,7 @@ def _encode(decoder: codecs.IncrementalDecoder, data: bytes) -> str:
 def read_events(call: ApiCall, session_id: str) -> dict[str, Any]:
     """Return the events of a session after a number, and the number to go on from."""
     since, limit = call.query["since"], call.query["limit"]
-    later = [event for event in _history(call.context, session_id) if event.seq is not None and event.seq > since]
+    later = [event for event in _read_history(call.context, session_id) if event.seq is not None and event.seq > since]
     shown = later[:limit]
     last = shown[-1].seq if shown else since
     events: list[Any] = [json.loads(encode(event)) for event in shown]
@@ -165,13 +165,13 @@ async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGene
         if event.event.seq is None and queue.qsize() < MAX_PENDING:
             queue.put_nowait(event.event)
 
-    for event in _history(context, session_id):
+    for event in _read_history(context, session_id):
         if event.seq is not None and event.seq > after:
             after = event.seq
             yield _encode_event(event)
     following = follow_log(context.store.path(session_id), after)
     context.harness.events.subscribe(receive)
-    reading = asyncio.ensure_future(_pump(following, queue))
+    reading = asyncio.ensure_future(_queue_events(following, queue))
     try:
         while (event := await queue.get()) is not None:
             yield _encode_event(event)
@@ -181,7 +181,7 @@ async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGene
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _pump(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None]") -> None:
+async def _queue_events(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None]") -> None:
     try:
         async for event in events:
             await queue.put(event)
@@ -190,7 +190,7 @@ async def _pump(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None
         queue.put_nowait(None)
 
 
-def _history(context: ApiContext, session_id: str) -> list[Event]:
+def _read_history(context: ApiContext, session_id: str) -> list[Event]:
     with suppress(FileMissing):
         return list(read_history(context.store.folder, session_id))
     return []

@@ -147,7 +147,7 @@ class ToolExecution:
         try:
             context = CallContext(
                 call.call_id,
-                _reporter(turn, call),
+                _make_reporter(turn, call),
                 self._gate.check,
                 only_reads=decision.only_reads,
                 seen_findings=action.findings if decision.by == "person" and call_input is call.input else (),
@@ -181,7 +181,7 @@ class ToolExecution:
         return CallResult(call.call_id, is_error=True, ends_turn=ends_turn, output=output)
 
 
-def _reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
+def _make_reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
     return lambda text: turn.send_frame("tool.output.delta", call_id=call.call_id, content=text)
 
 

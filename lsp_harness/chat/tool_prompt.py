@@ -58,7 +58,7 @@ def short_signature(tool: ToolSignature) -> str:
 
 def full_signature(tool: ToolSignature) -> str:
     """Return a tool as the JSON object in which Qwen2.5 has learned to read it."""
-    return break_marks(json.dumps(_signature(tool), ensure_ascii=False))
+    return break_marks(json.dumps(_describe_signature(tool), ensure_ascii=False))
 
 
 def _short_type(form: Mapping[str, Any]) -> str:
@@ -71,7 +71,7 @@ def _short_type(form: Mapping[str, Any]) -> str:
 
 def describe_tools(tools: Iterable[ToolSignature]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return the name, the description and the schema of each tool, for services that take them apart."""
-    signatures = [json.loads(break_marks(json.dumps(_signature(tool))))["function"] for tool in tools]
+    signatures = [json.loads(break_marks(json.dumps(_describe_signature(tool))))["function"] for tool in tools]
     return [(signature["name"], signature["description"], signature["parameters"]) for signature in signatures]
 
 
@@ -91,7 +91,7 @@ def break_marks(text: str) -> str:
     return MARK.sub("< ", text)
 
 
-def _signature(tool: ToolSignature) -> dict[str, Any]:
+def _describe_signature(tool: ToolSignature) -> dict[str, Any]:
     description = _shorten(tool.description, MAX_DESCRIPTION_CHARS)
     function = {"name": tool.name, "description": description, "parameters": _compact_schema(tool.schema)}
     return {"type": "function", "function": function}

@@ -38,7 +38,7 @@ class VerdictTable:
             case CandidateGenerated(candidate=number, kind=kind, text=text):
                 self.rows.append(_create_row(number, kind, text))
             case ChecksCompleted(candidate=int(number)) as checks:
-                row = self._row(number)
+                row = self._make_row(number)
                 row["checks"] = {report.check: report.status for report in checks.outcomes}
                 row["standing"] = standing = find_standing(checks.outcomes)
                 reasons = "; ".join(report.reason for report in checks.outcomes if report.reason)
@@ -50,7 +50,7 @@ class VerdictTable:
                     else reasons
                 )
             case CandidateRejected(candidate=number, reason=reason):
-                self._row(number)["reason"] = reason
+                self._make_row(number)["reason"] = reason
             case _:
                 # checks without a candidate are about a text that is already in the editor
                 pass
@@ -68,7 +68,7 @@ class VerdictTable:
             table.add_row(str(row["candidate"]), row["kind"], _escape(text), *marks, _escape(row["reason"]))
         return table
 
-    def _row(self, number: int) -> dict[str, Any]:
+    def _make_row(self, number: int) -> dict[str, Any]:
         for row in self.rows:
             if row["candidate"] == number:
                 return row

@@ -71,10 +71,10 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
     if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
     class_ = scope.enclosing_class(tree, function.start)
-    if _column(tree, function.start) != (_column(tree, class_.body_start) if class_ else 0):
+    if _find_column(tree, function.start) != (_find_column(tree, class_.body_start) if class_ else 0):
         # a test cannot reach a function inside of another one
         return None
-    if class_ and _column(tree, class_.start):
+    if class_ and _find_column(tree, class_.start):
         return None
     if not PurePosixPath(path).name:
         # a client may name the workspace folder itself as a document
@@ -90,7 +90,7 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
     return TargetFunction(tree, Span(*span), path, source, module, name, test_name)
 
 
-def _column(tree: SyntaxTree, offset: int) -> int:
+def _find_column(tree: SyntaxTree, offset: int) -> int:
     return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 

@@ -112,7 +112,7 @@ class Completer:
             return self._hide(rule)
         for suggestion in state.displayed_suggestions:
             if remaining_text := suggestion.find_rest(cursor, self.settings):
-                figures = {"typed_along": True, **_figures(Usage(), 0, 0.0)}
+                figures = {"typed_along": True, **_measure_request(Usage(), 0, 0.0)}
                 return self._display(open_document, cursor, [remaining_text], figures, id=suggestion.suggestion.id)[0]
         if automatic and (rule := self._policy.find_rule(cursor, open_document.history)):
             return self._hide(rule)
@@ -129,7 +129,7 @@ class Completer:
         self._supersede(state, cursor)
         if not self._policy.allows(cursor):
             return []
-        return await self._run(state, cursor, self._choices(open_document, cursor))
+        return await self._run(state, cursor, self._find_choices(open_document, cursor))
 
     def start_engine(self) -> None:
         """Start the engine, so that the first request need not wait for its model."""
@@ -204,7 +204,9 @@ class Completer:
     ) -> list[Suggestion]:
         start_s = perf_counter()
         if text := await self._find_import(cursor):
-            return self._display(open_document, cursor, [text], {"known": True, **_figures(Usage(), 0, start_s)})
+            return self._display(
+                open_document, cursor, [text], {"known": True, **_measure_request(Usage(), 0, start_s)}
+            )
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
         self._types.prepare(cursor.document)
@@ -225,7 +227,7 @@ class Completer:
         if not (text or rule):
             return []
         figures = {
-            **_figures(reply.usage, request.prompt_tokens(reply.usage), start_s),
+            **_measure_request(reply.usage, request.prompt_tokens(reply.usage), start_s),
             **reply.figures,
             **type_figures,
         }
@@ -243,7 +245,7 @@ class Completer:
         text = await self.repository.complete_import(cursor)
         return find_valid_start(cursor.tree, cursor.offset, text) if text else None
 
-    async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+    async def _find_choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         # the alternatives come anyway
         best = await self._complete(open_document, cursor, may_replace=False)
@@ -275,19 +277,19 @@ class Completer:
         return suggestions
 
     def _hide(self, rule: str, figures: dict[str, Any] | None = None) -> None:
-        self.last_figures = (figures or _figures(Usage(), 0, 0.0)) | {"quiet": rule}
+        self.last_figures = (figures or _measure_request(Usage(), 0, 0.0)) | {"quiet": rule}
 
 
-def _figures(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]:
+def _measure_request(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]:
     return {
         # a server that does not report the tokens leaves the estimate
         "prompt_tokens": usage.evaluated + usage.reused or prompt_tokens,
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,
-        "ms": _ms(perf_counter() - start_s) if start_s else 0.0,
+        "ms": _since_ms(perf_counter() - start_s) if start_s else 0.0,
     }
 
 
-def _ms(seconds: float) -> float:
+def _since_ms(seconds: float) -> float:
     return round(seconds * 1000, 1)

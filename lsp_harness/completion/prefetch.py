@@ -167,7 +167,7 @@ class Prefetcher:
         def speculate() -> None:
             # unless the user asked something else meanwhile
             if len(places) > 1 and slot.prepared_places is places:
-                slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
+                slot.start("speculate", places[1], lambda: self._compute_speculation(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
             await self._background.wait()
@@ -204,7 +204,7 @@ class Prefetcher:
                 async for _ in cast("AsyncIterator[object]", chunks):
                     pass
 
-    async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+    async def _compute_speculation(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         await self._background.wait()
         request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:

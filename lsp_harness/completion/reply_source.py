@@ -121,14 +121,14 @@ class ReplySource:
             automatic: Whether the editor asks without a command of the user.
         """
         if cached_text := self._answers.find(*request.cache_key):
-            return await _present(request, (cached_text, Usage()), {"cached": True})
+            return await _shape_answer(request, (cached_text, Usage()), {"cached": True})
         efforts: tuple[Effort, ...] = ("quick", "patient") if automatic else ("complete",)
         reply = None
         for effort in efforts:
             answer, figures = await self._ask(request, inflight, history, effort)
             if answer is None:
                 return None
-            reply = await _present(request, answer, figures)
+            reply = await _shape_answer(request, answer, figures)
             if reply.is_good_enough(request.settings):
                 break
         return reply
@@ -141,7 +141,7 @@ class ReplySource:
         answer = await inflight.wait_for_rest(request.cursor)
         # a user who asks gets no answer to a short prompt
         if answer and not (effort == "complete" and answer[1].rung):
-            return answer, {"in_flight": True, "engine_ms": _elapsed_ms(start_s)} | _rung(answer)
+            return answer, {"in_flight": True, "engine_ms": _elapsed_ms(start_s)} | _describe_rung(answer)
         if effort == "quick":
             has_missed = inflight.has_missed
             if not await self._policy.wait(request.cursor, history, request.settings, has_missed=has_missed):
@@ -149,7 +149,7 @@ class ReplySource:
         request_s = perf_counter()
         answer = await inflight.start(request.cursor, partial(self._generate, request, effort))
         figures = {"waited_ms": round((request_s - start_s) * 1000, 1), "engine_ms": _elapsed_ms(request_s)}
-        return answer, figures | (_rung(answer) if answer else {})
+        return answer, figures | (_describe_rung(answer) if answer else {})
 
     async def _generate(
         self, request: CompletionRequest, effort: Effort, should_continue: Callable[[str], bool]
@@ -176,7 +176,7 @@ class ReplySource:
         """Return an answer that binds a name which the code below needs, or the answer as it is."""
         if not request.missing_names.names:
             return answer
-        reply = await _present(request, answer, {})
+        reply = await _shape_answer(request, answer, {})
         start = find_binding_start(request.cursor, request.missing_names, reply.text, answer[0].text)
         if not start:
             return answer
@@ -188,7 +188,7 @@ class ReplySource:
             should_continue,
             timeout_s=request.timeout_s(effort),
         )
-        return better_answer if (await _present(request, better_answer, {})).text else answer
+        return better_answer if (await _shape_answer(request, better_answer, {})).text else answer
 
 
 def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: str, figures: Mapping[str, Any]) -> str:
@@ -217,7 +217,7 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
     return f"{quoted}, which does not fit into the code here"
 
 
-async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> CompletionReply:
+async def _shape_answer(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> CompletionReply:
     """Return an answer with the part of it that may be shown."""
     model_text, usage = answer
     [text] = await make_presentable_texts(request.cursor, request.ghost, [model_text], request.settings)
@@ -232,7 +232,7 @@ def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, 
     return len(steps) <= USUAL_LINE_TOKENS and sum(logprob for _, logprob in steps) < min_sum
 
 
-def _rung(answer: Answer) -> dict[str, Any]:
+def _describe_rung(answer: Answer) -> dict[str, Any]:
     rung = answer[1].rung
     return {"rung": rung} if rung else {}
 

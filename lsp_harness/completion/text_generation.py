@@ -59,7 +59,7 @@ class _Parts(NamedTuple):
         return ghost.with_text(text)
 
 
-def _always(text: str) -> bool:
+def _accept_always(text: str) -> bool:
     return True
 
 
@@ -68,7 +68,7 @@ async def generate(
     request: Infill,
     ghost: Ghost,
     max_lines: int,
-    should_continue: Callable[[str], bool] = _always,
+    should_continue: Callable[[str], bool] = _accept_always,
     *,
     is_hopeless: Callable[[Usage, Sequence[tuple[int, float]]], bool] | None = None,
     timeout_s: float = math.inf,

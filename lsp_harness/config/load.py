@@ -226,7 +226,7 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
                 if table in RULE_TABLES:
                     config = _with_missing_rules(config, f"{table}.{key} is unknown")
                 continue
-            if refusal := _refusal(layer, table, key, value):
+            if refusal := _find_refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
             kind, _ = schema[table][key]
@@ -290,7 +290,7 @@ def trust_remedy() -> str:
     return f"to trust this project, add its folder to permissions.trusted_folders in {user_config_file()}"
 
 
-def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
+def _find_refusal(layer: Layer, table: str, key: str, value: object) -> str:
     """Return why a layer of settings may not set a key to a value. Empty if it may."""
     place = f"{user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
     if layer.is_editor and key in EDITOR_FORBIDDEN_KEYS.get(table, ()):

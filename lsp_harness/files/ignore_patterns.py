@@ -215,10 +215,10 @@ def parse_bracket(pattern: bytes, offset: int) -> Bracket | None:
             offset += 1
     except (IndexError, ValueError, KeyError):
         return None
-    return Bracket(_expression(members, is_negated=is_negated), offset + 1)
+    return Bracket(_build_class(members, is_negated=is_negated), offset + 1)
 
 
-def _expression(members: AbstractSet[int], *, is_negated: bool) -> str:
+def _build_class(members: AbstractSet[int], *, is_negated: bool) -> str:
     """Return a character class that names each character by its number. It never matches a slash."""
     listed = members | {SLASH} if is_negated else members - {SLASH}
     if not listed:

@@ -146,7 +146,7 @@ class AcceptanceStats:
 
     def display(self, opened: OpenDocument, suggestions: Sequence[Suggestion]) -> None:
         """Record what the editor displays now. The rest of a displayed suggestion is no new suggestion."""
-        part = self._part(opened)
+        part = self._find_part(opened)
         new = [suggestion for suggestion in suggestions if not suggestion.stats.get("typed_along")]
         place = part.place
         if new and place and not place.used and place.offset == new[0].start:
@@ -185,7 +185,7 @@ class AcceptanceStats:
 
     def accept(self, opened: OpenDocument, id: str) -> None:
         """Record that the client accepted a suggestion. If an edit showed that already, nothing is counted."""
-        part = self._part(opened)
+        part = self._find_part(opened)
         place = part.place
         if place and id in place.ids:
             place.is_accepted, place.used = True, max(map(len, place.texts))
@@ -197,7 +197,7 @@ class AcceptanceStats:
 
     def dismiss(self, opened: OpenDocument, id: str) -> None:
         """Record that the user removed a suggestion."""
-        part = self._part(opened)
+        part = self._find_part(opened)
         if part.place and id in part.place.ids:
             self.counts.dismissed += 1
             part.place = None
@@ -238,7 +238,7 @@ class AcceptanceStats:
             self._flushed = self.counts.plus(Counts())
 
     # -- counting
-    def _part(self, opened: OpenDocument) -> _DocumentStats:
+    def _find_part(self, opened: OpenDocument) -> _DocumentStats:
         return opened.part(_DocumentStats, partial(_DocumentStats, self, opened.uri))
 
     def leave(self, part: _DocumentStats) -> None:

@@ -77,24 +77,26 @@ class Pause:
             self._is_paused_here = on
         if scope == "everywhere" and on:
             try:
-                remove_irregular_file(_file()).touch(mode=0o600)
+                remove_irregular_file(_pause_file()).touch(mode=0o600)
             except OSError as error:
                 raise FileError(
-                    f"{_file()} cannot be written ({system_message(error)}); {paths.STATE.advice}"
+                    f"{_pause_file()} cannot be written ({system_message(error)}); {paths.STATE.advice}"
                 ) from error
         elif not on:
             try:
-                _file().unlink(missing_ok=True)
+                _pause_file().unlink(missing_ok=True)
             except OSError as error:
-                raise FileError(f"{_file()} cannot be removed ({system_message(error)}); remove it yourself") from error
+                raise FileError(
+                    f"{_pause_file()} cannot be removed ({system_message(error)}); remove it yourself"
+                ) from error
 
     def _read_scope(self) -> Scope | None:
-        if is_regular_file(_file()):
+        if is_regular_file(_pause_file()):
             return "everywhere"
         return "here" if self._is_paused_here else None
 
 
-def _file() -> Path:
+def _pause_file() -> Path:
     return paths.state_folder() / "paused"
 
 
@@ -159,7 +161,7 @@ class CompletionVerbs:
         opened = self._documents.find(text.uri) or self._documents.create_detached(text)
         opened.cursor = offset
         try:
-            cursor = self._cursor(snapshot, await self._documents.tree_when_ready(text), offset)
+            cursor = self._make_cursor(snapshot, await self._documents.tree_when_ready(text), offset)
             completer = self._ready_completer()
             # who asks again where a suggestion is displayed wants another one; the first answer need not wait for them
             wants_choice = not (automatic or single) and completer.displays_at(opened, cursor)
@@ -341,15 +343,15 @@ class CompletionVerbs:
                 knowledge = "unknown" if place is None else "remembered"
             # the user's own request will report what is wrong with the settings
             with suppress(HarnessError):
-                cursor = self._cursor(snapshot, self._documents.tree(text), min(place or 0, len(text.data)))
+                cursor = self._make_cursor(snapshot, self._documents.tree(text), min(place or 0, len(text.data)))
                 self._ready_completer().warm(opened, cursor, knowledge)
 
     async def _prepare(self, snapshot: Snapshot, offset: int) -> None:
         if self._may_work_ahead():
             tree = await self._documents.tree_when_ready(snapshot.document)
-            await self._ready_completer().prepare(self._cursor(snapshot, tree, offset))
+            await self._ready_completer().prepare(self._make_cursor(snapshot, tree, offset))
 
-    def _cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
+    def _make_cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
         may_persist = self._services.workspace.may_persist(snapshot)
         return Cursor(snapshot.document, tree, offset, snapshot.path, may_persist)
 

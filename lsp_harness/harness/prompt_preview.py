@@ -196,12 +196,13 @@ class PromptPreviews:
         async with aclosing(cast("Any", self._engine.stream(prompt.request))) as chunks:
             async for chunk in chunks:
                 usage = chunk.usage
-        return list(_parts(prompt, await self._engine.count(prompt.texts), usage)), usage
+        return list(_list_parts(prompt, await self._engine.count(prompt.texts), usage)), usage
 
     def render(self, prompt: PreviewedPrompt, parts: Sequence[Part], usage: Usage) -> str:
         """Return a Markdown document with a table of the parts, and the prompt."""
         rows = [
-            f"| {_cell(part.label)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_source(part)} |"
+            f"| {_escape_cell(part.label)} | {_escape_cell(part.origin)} | {part.reason} "
+            f"| {part.tokens} | {_name_source(part)} |"
             for part in parts
         ]
         totals = prompt.totals(parts, usage)
@@ -220,7 +221,7 @@ def _likelier_names(request: CompletionRequest) -> dict[str, str]:
     return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
-def _parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
+def _list_parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
     marks = max(0, usage.evaluated + usage.reused - sum(costs))
     fragments = [Fragment("", marks, "", "marks between the parts")] if marks else []
     fragments += [replace(fragment, tokens=cost) for fragment, cost in zip(prompt.fragments, costs, strict=True)]
@@ -229,9 +230,9 @@ def _parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Itera
         yield Part(fragment.origin, fragment.reason, fragment.tokens, end <= usage.reused, fragment.text)
 
 
-def _source(part: Part) -> str:
+def _name_source(part: Part) -> str:
     return "reused" if part.reused else "evaluated"
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return f"`{text.replace('`', ' ').replace('|', ' ')}`" if text else ""

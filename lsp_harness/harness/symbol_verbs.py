@@ -134,11 +134,13 @@ def _declared_location(snapshot: Snapshot, file: Path, declaration: "Declaration
     document, start = snapshot.document, declaration.name_start
     line = document.line_of(start)
     prefix = decode(document.data[document.line_starts[line] : start])
-    return SymbolLocation(document.uri, file, line, prefix, declaration.name, declaration.kind, _container(qualified))
+    return SymbolLocation(
+        document.uri, file, line, prefix, declaration.name, declaration.kind, _find_container(qualified)
+    )
 
 
 def _indexed_location(file: Path, symbol: "Symbol", line_prefix: str) -> SymbolLocation:
-    container = _container(symbol.qualified)
+    container = _find_container(symbol.qualified)
     return SymbolLocation(file.as_uri(), file, symbol.line, line_prefix, symbol.name, symbol.kind, container)
 
 
@@ -148,6 +150,6 @@ def _name_location(root: Path, location: "NameLocation") -> SymbolLocation:
     return SymbolLocation(location.uri, file, location.line, location.text_before, location.name, kind, "")
 
 
-def _container(qualified: str) -> str:
+def _find_container(qualified: str) -> str:
     """Return the qualified name of the symbol around a symbol."""
     return qualified.rpartition(".")[0]

@@ -115,14 +115,14 @@ async def send_message(call: ApiCall) -> Any:
     if call.query["wait"]:
         return (await sending).fields
     # the first step of the task refuses a message that cannot be given, so its error is known at once
-    task = call.context.run(_settle(sending))
+    task = call.context.run(_wait_for_refusal(sending))
     await call.context.wait_briefly(task)
     if task.done() and (error := task.result()):
         raise error
     return JSONResponse({"sent": True, "response": None}, 202)
 
 
-async def _settle(sending: Any) -> HarnessError | None:
+async def _wait_for_refusal(sending: Any) -> HarnessError | None:
     try:
         await sending
     except HarnessError as error:

@@ -250,11 +250,11 @@ def open_transport(spec: ServerSpec, folder: Path | None, error_output: ErrorOut
         error_output: It gets the standard error of a program.
         signs: The signs that the messages of the server set.
     """
-    return _http(spec, signs) if spec.url else _program(spec, folder, error_output, signs)
+    return _open_http(spec, signs) if spec.url else _run_program(spec, folder, error_output, signs)
 
 
 @asynccontextmanager
-async def _program(
+async def _run_program(
     spec: ServerSpec, folder: Path | None, error_output: ErrorOutput, signs: ServerSigns
 ) -> AsyncGenerator[tuple[Any, Any]]:
     import anyio
@@ -395,7 +395,7 @@ async def _drain(stream: asyncio.StreamReader) -> None:
 
 
 @asynccontextmanager
-async def _http(spec: ServerSpec, signs: ServerSigns) -> AsyncGenerator[tuple[Any, Any]]:
+async def _open_http(spec: ServerSpec, signs: ServerSigns) -> AsyncGenerator[tuple[Any, Any]]:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 

@@ -48,7 +48,7 @@ class PathPattern:
         if normal.endswith("/"):
             normal += "**"
         self._alternatives = [
-            [None if part == "**" else re.compile(translate(part)) for part in _parts(alternative)]
+            [None if part == "**" else re.compile(translate(part)) for part in _split_pattern(alternative)]
             for alternative in _expand_braces(normal)
         ]
 
@@ -58,7 +58,7 @@ class PathPattern:
         return any(_matches(parts, names) for parts in self._alternatives)
 
 
-def _parts(pattern: str) -> list[str]:
+def _split_pattern(pattern: str) -> list[str]:
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     return parts if "/" in pattern else ["**", *parts]
 

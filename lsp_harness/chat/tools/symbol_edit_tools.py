@@ -139,7 +139,7 @@ class InsertBeforeSymbolTool(SymbolEditTool):
     def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
         document = symbol.source.document
         line = _first_attached_line(symbol)
-        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        lines = fit_indentation(text, _read_indentation(symbol), uses_tabs=_uses_tabs(document))
         blanks = _blank_lines(symbol, line, document.line_of(symbol.declaration.end), is_before=True)
         place = document.line_starts[line]
         return Edit(place, place, _join(document, [*lines, *[""] * (blanks + 1)]))
@@ -155,7 +155,7 @@ class InsertAfterSymbolTool(SymbolEditTool):
     def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
         document = symbol.source.document
         last = document.line_of(max(symbol.declaration.start, symbol.declaration.end - 1))
-        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        lines = fit_indentation(text, _read_indentation(symbol), uses_tabs=_uses_tabs(document))
         blanks = _blank_lines(symbol, _first_attached_line(symbol), last, is_before=False)
         place = document.line_span(last)[1]
         return Edit(place, place, _join(document, [*[""] * (blanks + 1), *lines]))
@@ -165,7 +165,7 @@ def _join(document: Document, lines: Sequence[str]) -> bytes:
     return encode(document.newline.join(lines))
 
 
-def _indentation(symbol: PresentSymbol) -> str:
+def _read_indentation(symbol: PresentSymbol) -> str:
     """Return the indentation of the first line of a symbol."""
     document = symbol.source.document
     return indentation_of(decode(document.line(document.line_of(symbol.declaration.start))))
@@ -201,7 +201,7 @@ def _attached_start(symbol: PresentSymbol, line: int) -> int | None:
     """Return the first line of the comment or attribute that is alone on a line, or None if there is none."""
     document = symbol.source.document
     text = decode(document.line(line))
-    if is_blank(text) or indentation_of(text) != _indentation(symbol):
+    if is_blank(text) or indentation_of(text) != _read_indentation(symbol):
         return None
     place = document.line_starts[line] + len(encode(indentation_of(text)))
     node: Any = symbol.source.tree.root.descendant_for_byte_range(place, place + 1)
@@ -232,13 +232,13 @@ def _blank_lines(symbol: PresentSymbol, first: int, last: int, *, is_before: boo
 
 def _blanks_to_neighbour(symbol: PresentSymbol, lines: range) -> int | None:
     """Return the number of blank lines up to the next code, or None if that is outside of the block."""
-    for count, text in enumerate(_texts(symbol.source.document, lines)):
+    for count, text in enumerate(_read_lines(symbol.source.document, lines)):
         if not is_blank(text):
             # the neighbour ends deeper than it begins, if it has a body without a closing line
-            return count if indentation_of(text).startswith(_indentation(symbol)) else None
+            return count if indentation_of(text).startswith(_read_indentation(symbol)) else None
     return None
 
 
-def _texts(document: Document, lines: range) -> Iterator[str]:
+def _read_lines(document: Document, lines: range) -> Iterator[str]:
     for line in lines:
         yield decode(document.line(line))

@@ -73,7 +73,7 @@ class SymbolOverviewTool:
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         source = await self._symbols.parse(read_text(input, "path"))
-        lines = list(_overview(source))
+        lines = list(_format_overview(source))
         if not lines:
             return ToolResult(f"{source.file.name} declares no symbols")
         shown = fit_lines(lines)
@@ -142,7 +142,7 @@ def _describe(symbol: PresentSymbol, *, with_code: bool) -> Iterator[str]:
         yield from (f"{number}\t{shorten_line(lines[number - 1])}" for number in range(first, last + 1))
 
 
-def _overview(source: SymbolFile) -> Iterator[str]:
+def _format_overview(source: SymbolFile) -> Iterator[str]:
     depths: list[int] = []
     for item, qualified in zip(source.declarations, source.names, strict=True):
         # the symbols in a function are not symbols of the file

@@ -92,7 +92,7 @@ async def _fix_all(file: Path, output: Digest | None, *, write: bool, json: bool
             for finding in findings:
                 say(_describe_finding(file, snapshot, finding))
         verdicts = follow_verdicts(harness)
-        proposal = await harness.fixes.fix_all(snapshot, findings, _reporter(json=json))
+        proposal = await harness.fixes.fix_all(snapshot, findings, _make_reporter(json=json))
         facts = {"finding": format_count(len(findings), "diagnostic"), "at": str(file)}
         await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
         if not json:
@@ -120,7 +120,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             say(_describe_finding(file, snapshot, finding))
         verdicts = follow_verdicts(harness)
         offers = await harness.fixes.offer(snapshot, [finding])
-        proposal = await harness.fixes.fix_first(snapshot, offers, _reporter(json=json), output)
+        proposal = await harness.fixes.fix_first(snapshot, offers, _make_reporter(json=json), output)
         facts = {"finding": finding.message, "at": where}
         await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
     return 0
@@ -132,7 +132,7 @@ async def _repair_tests(file: Path, line: int | None, *, write: bool, json: bool
         start = byte_offset(snapshot.document, line, 1) if line else None
         span = Span(start, start) if start is not None else None
         verdicts = follow_verdicts(harness)
-        written = await harness.fixes.repair_tests(snapshot, _reporter(json=json), span=span)
+        written = await harness.fixes.repair_tests(snapshot, _make_reporter(json=json), span=span)
         facts = {"finding": "failing tests", "at": f"{file}:{line}" if line else str(file)}
         await finish_proposal(harness, (file, snapshot), written.proposal, verdicts, facts, write=write, json=json)
     return 0
@@ -192,7 +192,7 @@ def _describe_nothing(examined: Examination) -> str:
     return f"nothing to fix ({checks} checked{skipped})"
 
 
-def _reporter(*, json: bool) -> Report:
+def _make_reporter(*, json: bool) -> Report:
     """Return a function that shows the progress, unless the output is JSON."""
 
     def report(progress: Progress) -> None:

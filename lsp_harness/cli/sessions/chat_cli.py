@@ -115,7 +115,7 @@ class TerminalConversation:
             # that of `asyncio.run` ends the program the second time, whatever the first was for
             loop.add_signal_handler(signal.SIGINT, self.press_ctrl_c)
         try:
-            return await self._talk()
+            return await self._run_conversation()
         except ConversationStoppedError:
             return STOPPED_BY_CTRL_C
         except asyncio.CancelledError:
@@ -141,7 +141,7 @@ class TerminalConversation:
             self._is_stopped = True
             self._task.cancel()
 
-    async def _talk(self) -> int:
+    async def _run_conversation(self) -> int:
         async with run_session(self._options) as client:
             self._client = client
             frames = client.frames()

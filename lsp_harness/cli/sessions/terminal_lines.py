@@ -40,7 +40,10 @@ class TerminalLines:
             # a terminal that does not answer would be told to the user as a mistake
             self._output.enable_cpr = False  # pyright: ignore[reportAttributeAccessIssue]
         # answers to questions are no lines to write again
-        self._lines, self._answers = self._session(LineHistory(history) if history else None), self._session(None)
+        self._lines, self._answers = (
+            self._make_session(LineHistory(history) if history else None),
+            self._make_session(None),
+        )
         self._app: Application[str] | None = None
         self._is_reading = self._is_cancelled = False
 
@@ -94,7 +97,7 @@ class TerminalLines:
         with suppress(termios.error, OSError, NotImplementedError):
             termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
 
-    def _session(self, history: History | None) -> PromptSession[str]:
+    def _make_session(self, history: History | None) -> PromptSession[str]:
         return PromptSession(
             history=history,
             input=self._input,

@@ -63,7 +63,7 @@ def call(
 
 
 async def _list(options: SessionOptions) -> list[dict[str, Any]]:
-    async with _session(options) as opened:
+    async with _open_session(options) as opened:
         return [
             {"name": tool.name, "kind": tool.action({}).kind, "description": tool.description, "schema": tool.schema}
             for tool in opened.parts.tools.values()
@@ -71,12 +71,12 @@ async def _list(options: SessionOptions) -> list[dict[str, Any]]:
 
 
 async def _call(options: SessionOptions, name: str, given: Mapping[str, Any]) -> tuple[CallOutcome, str]:
-    async with _session(options) as opened:
+    async with _open_session(options) as opened:
         return await call_tool(opened, name, given), opened.session.id
 
 
 @asynccontextmanager
-async def _session(options: SessionOptions) -> AsyncGenerator[OpenSession]:
+async def _open_session(options: SessionOptions) -> AsyncGenerator[OpenSession]:
     opened = await open_without_model(options)
     try:
         yield opened

@@ -163,7 +163,7 @@ class CandidateGenerator:
     async def _request_statement(self, plan: CandidatePlan) -> CandidateRequest:
         """Return the request to write the statement again."""
         start, end = self._place.statement
-        hint = self._hint() if plan.kind == "hinted fill" else ""
+        hint = self._write_hint() if plan.kind == "hinted fill" else ""
         line_count = self._document.data.count(b"\n", start, end) + 1
         fill = await self._build_fill(Hole(self._place.statement, hint, line_count=line_count), plan)
         comment = self._tree.language.comment
@@ -177,7 +177,7 @@ class CandidateGenerator:
 
         return CandidateRequest(fill.request, parse_edit)
 
-    def _hint(self) -> str:
+    def _write_hint(self) -> str:
         """Return comment lines with the old statement and the finding. They are in the prompt, not in the edit."""
         start, end = self._place.statement
         comment = self._tree.language.comment

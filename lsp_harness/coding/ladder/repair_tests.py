@@ -111,7 +111,7 @@ class RepairTests(EditTask):
             context=self.context,
             tree=tree,
             region=region,
-            notes=self._notes(),
+            notes=self._write_notes(),
             failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
             results=self._results,
@@ -150,13 +150,13 @@ class RepairTests(EditTask):
         if last - first >= MAX_REWRITE_LINES:
             return None
         statement = self._statements[0].span
-        finding = Finding(*statement, "; ".join(self._notes()), "tests", self.trace.failures[0].title)
+        finding = Finding(*statement, "; ".join(self._write_notes()), "tests", self.trace.failures[0].title)
         line = document.line_of(statement.start) - first + 1
         return CandidateGenerator(
             self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree)), finding
         )
 
-    def _notes(self) -> list[str]:
+    def _write_notes(self) -> list[str]:
         """Return what the code should do and what its tests say, as lines."""
         task = [line.strip() for line in self.context.task.splitlines() if line.strip()]
         tests = [f"{problem.title}: {problem.message}" for problem in self.trace.failures[:MAX_NOTE_TESTS]]

@@ -82,20 +82,20 @@ class SearchResultSource(InstructionSource):
         language = code.tree.language
         results = await _search(workspace, code, task)
         fragments = list[Fragment]()
-        quoted_texts = [(fragment.origin, _flatten(fragment.text)) for fragment in quoted]
+        quoted_texts = [(fragment.origin, _join_lines(fragment.text)) for fragment in quoted]
         for result in results:
             if not result.head:
                 continue
             if _is_quoted(result, quoted_texts):
                 # copies of this declaration are left out as well
-                quoted_texts.append((result.path, _flatten(result.text)))
+                quoted_texts.append((result.path, _join_lines(result.text)))
                 continue
             if len(fragments) == MAX_RESULTS or find_secrets(encode(result.text)):
                 continue
             title = f"{code.comment} {result.path}:{result.line + 1}\n"
             # if the prompt contains a part of the declaration already, only its signature is quoted
             has_quoted_part = any(
-                origin == result.path and text in _flatten(result.text) for origin, text in quoted_texts
+                origin == result.path and text in _join_lines(result.text) for origin, text in quoted_texts
             )
             forms = [*([] if has_quoted_part else [result.text]), result.head + language.stub]
             texts = [f"{title}{form.rstrip()}\n" for form in forms]
@@ -104,7 +104,7 @@ class SearchResultSource(InstructionSource):
                 if cost <= budget:
                     budget -= cost
                     fragments.append(Fragment(text, cost, result.path, FOUND_REASON))
-                    quoted_texts.append((result.path, _flatten(result.text)))
+                    quoted_texts.append((result.path, _join_lines(result.text)))
                     break
         return tuple(fragments)
 
@@ -127,11 +127,11 @@ async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> 
 
 def _is_quoted(result: FoundDeclaration, quoted_texts: Iterable[tuple[str, str]]) -> bool:
     """Return whether the prompt contains the declaration, its signature, or a copy of it."""
-    text = _flatten(result.text)
+    text = _join_lines(result.text)
     return any(text in other or (origin == result.path and result.head in other) for origin, other in quoted_texts)
 
 
-def _flatten(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return the text on one line with single spaces."""
     return " ".join(text.split())
 

@@ -143,7 +143,7 @@ class KvCache(SlotTable):
         fast_cells = max(self.fast_cells, self.used_cells)
         if self._peak_cells > self.COMPACT_RATIO * fast_cells and not any(slot.is_busy for slot in self.slots):
             for slot in self._idle_slots():
-                self._evict(slot)
+                self._evict_slot(slot)
             self._peak_cells = 0
 
     def acquire(
@@ -262,7 +262,7 @@ class KvCache(SlotTable):
         if self.used_cells + tokens <= self.fast_cells or len(idle) < 2:
             return False
         newest = max(idle, key=lambda slot: slot.last_used_s)
-        self._evict(next(slot for slot in idle if slot is not newest))
+        self._evict_slot(next(slot for slot in idle if slot is not newest))
         return True
 
     def acquire_staging(self, room: int, size: int, *, urgent: bool = False) -> Slot | None:
@@ -291,7 +291,7 @@ class KvCache(SlotTable):
                 return slot
         for slot in self._idle_slots():
             if slot is not excluded:
-                self._evict(slot)
+                self._evict_slot(slot)
                 return slot
         return None
 
@@ -309,10 +309,10 @@ class KvCache(SlotTable):
         for slot in self._idle_slots():
             if len(self._cells.free) >= cells and self._cells.used + cells <= self.fast_cells:
                 break
-            self._evict(slot)
+            self._evict_slot(slot)
         return len(self._cells.free) >= cells
 
-    def _evict(self, slot: Slot) -> None:
+    def _evict_slot(self, slot: Slot) -> None:
         self.on_evict(slot)
         self.eviction_count += 1
         self.clear(slot)

@@ -271,7 +271,7 @@ class Branch:
         self._forced, piece = b"", piece[len(forced) :]
         self._generated += 1
         self._llama.generated_tokens += 1
-        logprobs = self._logprobs(logits, token, forced)
+        logprobs = self._list_logprobs(logits, token, forced)
         text = self._decoder.add(piece)
         self._emit(Chunk(text, None, self.usage, self.index, logprobs))
         if self._decoder.is_stopped:
@@ -286,7 +286,7 @@ class Branch:
     def _is_past_deadline(self) -> bool:
         return 0 < self._sampling.t_max_predict_ms < (perf_counter() - self._start_s) * 1000
 
-    def _logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
+    def _list_logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
         """Return the log probabilities that the request wants for a token."""
         top = self._sampling.top_logprobs
         if top < 0:

@@ -220,7 +220,7 @@ class Scheduler:
         if not jobs:
             return
         level = min(job.level for job in jobs)
-        urgent = sorted((job for job in jobs if job.level == level), key=self._turn)
+        urgent = sorted((job for job in jobs if job.level == level), key=self._turn_order)
         others = [job for job in jobs if job.level > level]
         is_full = False
         for job in urgent:
@@ -232,7 +232,9 @@ class Scheduler:
         started = [job for job in urgent if job.generation and job in self._queue.jobs]
         if not started:
             # No request of this class can start before a less urgent one has released its cells.
-            started = sorted((job for job in others if job.generation), key=lambda job: (job.level, *self._turn(job)))
+            started = sorted(
+                (job for job in others if job.generation), key=lambda job: (job.level, *self._turn_order(job))
+            )
             others = []
         if started:
             self._evaluate(started, others)
@@ -305,7 +307,7 @@ class Scheduler:
             else:
                 self._fail(job, EngineError("the evaluation was interrupted; try again"))
 
-    def _turn(self, job: Job) -> tuple[int, int]:
+    def _turn_order(self, job: Job) -> tuple[int, int]:
         """Return the sort key by which the client that was served longest ago comes first."""
         return self._served.get(job.request.owner.client, -1), job.turn
 

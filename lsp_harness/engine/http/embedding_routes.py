@@ -48,13 +48,13 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
         return _json_response(f'{{"object": "list", "model": {model}, "data": [{",".join(items)}], "usage": {usage}}}')
 
     return [
-        Route("/embedding", _endpoint(embed_native), methods=["POST"]),
-        Route("/embeddings", _endpoint(embed_native), methods=["POST"]),
-        Route("/v1/embeddings", _endpoint(embed_openai), methods=["POST"]),
+        Route("/embedding", _make_endpoint(embed_native), methods=["POST"]),
+        Route("/embeddings", _make_endpoint(embed_native), methods=["POST"]),
+        Route("/v1/embeddings", _make_endpoint(embed_openai), methods=["POST"]),
     ]
 
 
-def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _make_endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
     """Return a route that passes a request and its JSON body to `handle`."""
 
     async def endpoint(request: Request) -> Response:

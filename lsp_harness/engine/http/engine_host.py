@@ -86,7 +86,7 @@ class EngineHost:
             "kv": self._kv_props(),
             "residents": self.cached_sequences(),
             "totals": self.meter.totals(),
-            "features": self._features(),
+            "features": self._list_features(),
             "embedding": {"model": self.embedder.name, "dimensions": self.embedder.dimensions},
             **self.facts,
         }
@@ -196,7 +196,7 @@ class EngineHost:
         # A chat template may have written the token already.
         return tokens if tuple(tokens[: len(bos_tokens)]) == bos_tokens else [*bos_tokens, *tokens]
 
-    def _features(self) -> Json:
+    def _list_features(self) -> Json:
         """Return the features that depend on the model and the settings."""
         can_truncate = self.model.kv.can_truncate
         can_infill = min(self.vocabulary.fim_tokens[name] for name in ("pre", "suf", "mid")) >= 0

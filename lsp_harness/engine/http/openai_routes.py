@@ -74,15 +74,15 @@ class Choices:
         offset = self._sent_chars.get(chunk.index)
         if offset is None:
             offset = 0
-            yield from (self._part(choice) for choice in self.opening(chunk.index))
+            yield from (self._make_part(choice) for choice in self.opening(chunk.index))
         self._sent_chars[chunk.index] = offset + len(chunk.text)
         if chunk.text or chunk.logprobs:
-            yield self._part(self.delta(chunk.index, chunk.text, chunk.logprobs, offset))
+            yield self._make_part(self.delta(chunk.index, chunk.text, chunk.logprobs, offset))
         if chunk.stop:
-            yield self._part(self.delta(chunk.index, "", (), offset, FINISH_REASONS[chunk.stop]))
+            yield self._make_part(self.delta(chunk.index, "", (), offset, FINISH_REASONS[chunk.stop]))
             self._usages[chunk.index] = chunk.usage
             if self._include_usage and len(self._usages) == self._total:
-                counts: Json = {"choices": [], "usage": self._counts(), "timings": self._timings()}
+                counts: Json = {"choices": [], "usage": self._count_tokens(), "timings": self._measure_times()}
                 yield self._head | {"object": self.part_object} | counts
 
     def whole(self, chunks: Sequence[Chunk]) -> Json:
@@ -96,7 +96,7 @@ class Choices:
             text = "".join(chunk.text for chunk in own)
             logprobs = [item for chunk in own for item in chunk.logprobs]
             choices.append(self.choice(index, text, logprobs, FINISH_REASONS[own[-1].stop or "cancelled"]))
-        counts = {"usage": self._counts(), "timings": self._timings()}
+        counts = {"usage": self._count_tokens(), "timings": self._measure_times()}
         return self._head | {"object": self.whole_object, "choices": choices} | counts
 
     def opening(self, index: int) -> Iterable[Json]:
@@ -121,14 +121,14 @@ class Choices:
         """Return a whole choice."""
         raise NotImplementedError
 
-    def _part(self, choice: Json) -> Json:
+    def _make_part(self, choice: Json) -> Json:
         return (
             self._head
             | {"object": self.part_object, "choices": [choice]}
             | ({"usage": None} if self._include_usage else {})
         )
 
-    def _counts(self) -> Json:
+    def _count_tokens(self) -> Json:
         # A prompt is evaluated once for all of its choices.
         prompts = [usage for index, usage in self._usages.items() if index % self._n == 0]
         cached = sum(usage.reused for usage in prompts)
@@ -141,7 +141,7 @@ class Choices:
             "prompt_tokens_details": {"cached_tokens": cached},
         }
 
-    def _timings(self) -> Json:
+    def _measure_times(self) -> Json:
         return dialect.chunk_to_json(Chunk("", None, self._usages[min(self._usages)]))["timings"]
 
 

@@ -91,7 +91,7 @@ class EditVerbs:
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
         work = TurnWork("edit", instruction.strip(), snapshot, report, output)
-        return await self._edit(work, lambda context: Instruct(context, span, work.text).run())
+        return await self._run_edit(work, lambda context: Instruct(context, span, work.text).run())
 
     async def docstring(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write the docstring of the function at a place."""
@@ -99,7 +99,7 @@ class EditVerbs:
 
         await self._turns.prepare(snapshot)
         work = TurnWork("docstring", "a docstring", snapshot, report)
-        return await self._edit(work, lambda context: WriteDocstring(context, span).run())
+        return await self._run_edit(work, lambda context: WriteDocstring(context, span).run())
 
     async def tests(self, snapshot: Snapshot, span: Span, report: Report) -> DocumentEdit:
         """Write tests of the function at a place, into the test file of its module or into a new one."""
@@ -117,7 +117,7 @@ class EditVerbs:
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
         work = TurnWork("tests", f"tests for {function.name}", test_snapshot, report)
-        return await self._edit(work, lambda context: WriteTests(context, function).run(), is_new=is_new)
+        return await self._run_edit(work, lambda context: WriteTests(context, function).run(), is_new=is_new)
 
     async def explain(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return an explanation of lines, as Markdown."""
@@ -153,7 +153,7 @@ class EditVerbs:
             project_actions.require_checks(action, proposal)
             return proposal
 
-        return await self._edit(TurnWork("edit", instruction, snapshot, report), run)
+        return await self._run_edit(TurnWork("edit", instruction, snapshot, report), run)
 
     def comment_request(self, snapshot: Snapshot, span: Span | None = None) -> "CommentRequest | None":
         """Return the comment that asks for something on the lines of a span, or the first edit that one asks for."""
@@ -178,7 +178,9 @@ class EditVerbs:
         tree, request = await self._require_request(snapshot, span, is_question=False)
         target = find_target(tree, request)
         work = TurnWork("edit", request.text, snapshot, report)
-        return await self._edit(work, lambda context: Instruct(context, target, request.text, request.comments).run())
+        return await self._run_edit(
+            work, lambda context: Instruct(context, target, request.text, request.comments).run()
+        )
 
     async def answer_comment(self, snapshot: Snapshot, span: Span, report: Report) -> str:
         """Return the answer to the comment with `ai?` at a place, as Markdown."""
@@ -227,7 +229,7 @@ class EditVerbs:
         finally:
             self._services.index.embed()
 
-    async def _edit(
+    async def _run_edit(
         self, work: TurnWork, run: "Callable[[TurnContext], Awaitable[Proposal]]", *, is_new: bool = False
     ) -> DocumentEdit:
         async def steps(context: "TurnContext") -> Proposal:

@@ -138,10 +138,12 @@ class FolderIndexes:
         from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
 
         if folder.root not in self._embedding_indexes:
-            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe, self._background)
+            self._embedding_indexes[folder.root] = EmbeddingIndex(
+                folder, self._engine, self._make_recipe, self._background
+            )
         return self._embedding_indexes[folder.root]
 
-    def _recipe(self) -> "EmbeddingRecipe":
+    def _make_recipe(self) -> "EmbeddingRecipe":
         from lsp_harness.inference.embedding_recipe import make_recipe
 
         return make_recipe(self._settings())

@@ -59,7 +59,7 @@ class IndexWriter:
         with self._writer.transaction():
             for extract in extracts:
                 old_file = self.files.get(extract.file.path)
-                old_namespaces = self._namespaces(old_file.id) if old_file else set[str]()
+                old_namespaces = self._find_namespaces(old_file.id) if old_file else set[str]()
                 if find_language(extract.language).imports.names_namespaces or old_namespaces:
                     self._namespaces_changed |= old_namespaces != {
                         row[4] for row in extract.symbols if row[2] == "namespace"
@@ -149,7 +149,7 @@ class IndexWriter:
         rows = self._writer.rows(sql, arguments)
         return [path for (path,) in rows]
 
-    def _namespaces(self, file: int) -> set[str]:
+    def _find_namespaces(self, file: int) -> set[str]:
         """Return the namespaces that a file declares, in a language whose imports name namespaces."""
         rows = self._writer.rows(
             "SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' "

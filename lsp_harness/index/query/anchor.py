@@ -123,7 +123,7 @@ def find_chunks(reader: DatabaseReader, symbols: Iterable[Symbol]) -> Iterator[i
 
 def _nearest_names(anchor: Anchor) -> list[NameUse]:
     """Return each name once, where it is nearest to the anchor's place, with its qualifier."""
-    line = _line(anchor.text, anchor.offset - anchor.start)
+    line = _count_line(anchor.text, anchor.offset - anchor.start)
     nearest_by_name: dict[str, tuple[int, NameUse]] = {}
     for match in DOTTED_NAME.finditer(anchor.text):
         *qualifier, last = match[0].split(".")
@@ -135,7 +135,7 @@ def _nearest_names(anchor: Anchor) -> list[NameUse]:
     return [name for _, name in nearest if name.text != anchor.name.rpartition(".")[2]][:MAX_NAMES]
 
 
-def _line(text: str, offset: int) -> int:
+def _count_line(text: str, offset: int) -> int:
     return encode(text)[: max(0, offset)].count(b"\n")
 
 

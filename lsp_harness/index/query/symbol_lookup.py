@@ -131,7 +131,7 @@ def _is_subsequence(letters: str, text: str) -> bool:
 def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = ()) -> list[SymbolMatch]:
     """Return the best matching symbols of an index, as they were saved. Symbols of `excluded_paths` are left out."""
     ranks: dict[tuple[int, int], Rank] = {}
-    for pattern in _patterns(query.rpartition(".")[2]):
+    for pattern in _make_patterns(query.rpartition(".")[2]):
         rows = view.reader.rows(
             "SELECT file, n, kind, name, qualified FROM symbols WHERE (file, n) IN "
             "(SELECT file, n FROM symbols WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
@@ -154,7 +154,7 @@ def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = 
     return [*islice(matches, MAX_SYMBOLS)]
 
 
-def _patterns(name: str) -> Iterator[str]:
+def _make_patterns(name: str) -> Iterator[str]:
     letters = [re.sub(r"[%_\\]", r"\\\g<0>", letter) for letter in name]
     yield f"{''.join(letters)}%"
     if letters:

@@ -80,13 +80,13 @@ def _card(row: dict[str, Any]) -> ModelCard:
         license=row["license"],
         context=row["context"],
         fim=FimRecipe(row["fim"]["order"], tuple(row["fim"]["stops"])) if "fim" in row else FimRecipe(),
-        sources=tuple(source for entry in row["sources"] for source in _sources(entry)),
+        sources=tuple(source for entry in row["sources"] for source in _read_sources(entry)),
         note=row.get("note", ""),
         kind=row.get("kind", "completion"),
     )
 
 
-def _sources(row: dict[str, Any]) -> Iterator[ModelSource]:
+def _read_sources(row: dict[str, Any]) -> Iterator[ModelSource]:
     if row["kind"] == "converted":
         yield from _conversion_sources(row)
         return
