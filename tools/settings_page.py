@@ -70,20 +70,20 @@ def render() -> str:
     parts = [PAGE_HEAD]
     for table, keys in tables().items():
         parts.append(f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n{TABLE_HEAD}")
-        parts += _rows(keys, descriptions[table])
+        parts += _list_rows(keys, descriptions[table])
         items = dict.fromkeys(item for kind, _ in keys.values() if (item := item_type(kind)) not in (None, str))
         for item in filter(None, items):
             texts = descriptions[item.__name__.lower()]
             names = [key for key, (kind, _) in keys.items() if item_type(kind) is item]
             name = names[0] if len(names) == 1 else "…"
             parts.append(f"\n`[[{table}.{name}]]`: {texts['']}\n\n{TABLE_HEAD}")
-            parts += _rows(item_keys(item), texts)
+            parts += _list_rows(item_keys(item), texts)
     return "".join(parts)
 
 
-def _rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -> list[str]:
+def _list_rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -> list[str]:
     return [
-        f"| `{key}` | {_type_name(kind)} | `{_toml(default)}` | {texts.get(key, '')} |\n"
+        f"| `{key}` | {_type_name(kind)} | `{_format_toml(default)}` | {texts.get(key, '')} |\n"
         for key, (kind, default) in keys.items()
     ]
 
@@ -93,7 +93,7 @@ def _type_name(kind: Kind) -> str:
     return cast("type", kind).__name__ if item is None else "list of str" if item is str else "list of tables"
 
 
-def _toml(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     if isinstance(value, tuple):
         return "[]"
     return (

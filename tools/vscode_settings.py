@@ -46,7 +46,7 @@ def _group(table: str) -> dict[str, Any]:
             f"{SECTION}.{table}.{key}": {
                 **_json_type(f"{table}.{key}", kind, default),
                 "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
-                "markdownDescription": _plain(descriptions.get(key, "")),
+                "markdownDescription": _drop_links(descriptions.get(key, "")),
             }
             for key, (kind, default) in tables()[table].items()
             if key not in EDITOR_FORBIDDEN_KEYS.get(table, ())
@@ -62,7 +62,7 @@ def _json_type(name: str, kind: Kind, default: Any) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string"}, "default": list(default)}
 
 
-def _plain(text: str) -> str:
+def _drop_links(text: str) -> str:
     """Return the text without links to pages that the extension does not contain."""
     link = r"\[[^\]]*\]\([^)]*\.md[^)]*\)"
     return re.sub(rf"\s*(?:\({link}\)|(?:See )?{link}\.?)", "", text)

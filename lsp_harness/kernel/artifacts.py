@@ -110,7 +110,7 @@ class ArtifactStore:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _open_folder(folder) as folder_descriptor, _new_file(artifact_id, folder_descriptor) as descriptor:
-                for piece in _redacted(pieces):
+                for piece in _redact_pieces(pieces):
                     write_all(descriptor, piece)
                     digest.update(piece)
                     size += len(piece)
@@ -217,7 +217,7 @@ def _new_file(name: str, folder_descriptor: int) -> Generator[int]:
         os.close(descriptor)
 
 
-def _redacted(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _redact_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     secrets = SecretStream()
     for piece in pieces:
         yield secrets.feed(piece)

@@ -140,7 +140,7 @@ class AgentPool:
             self._starting -= 1
         self._forget_old()
         if self._ticking is None:
-            self._ticking = asyncio.ensure_future(self._tick())
+            self._ticking = asyncio.ensure_future(self._look_at_agents())
         await agent.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(EARLY_END_S):
@@ -191,7 +191,7 @@ class AgentPool:
         for agent in ended[: max(0, len(ended) - KEPT_AGENTS)]:
             del self._agents[agent.id]
 
-    async def _tick(self) -> None:
+    async def _look_at_agents(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
             for agent in self.running:

@@ -132,7 +132,7 @@ class Mailbox:
                 too long.
         """
         text = _clean(text)
-        refusal = self._refusal(is_forced=force)
+        refusal = self._find_refusal(is_forced=force)
         # the answer before is read from the screen, which takes a moment
         must_wait = refusal is not None or self._finishing is not None
         if refusal and (not queue or self._ladder.state.status in ENDED):
@@ -194,7 +194,7 @@ class Mailbox:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _refusal(self, *, is_forced: bool) -> AgentError | None:
+    def _find_refusal(self, *, is_forced: bool) -> AgentError | None:
         """Return why the agent takes no message now."""
         state = self._ladder.state
         if state.status in ENDED or state.status == "stopping":

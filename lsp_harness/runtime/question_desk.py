@@ -150,7 +150,7 @@ class QuestionDesk:
                     "the permission gate decides it by its rules; look at permission_decided",
                 )
             return
-        await self._deliver(question, answer, must_raise=True)
+        await self._deliver_answer(question, answer, must_raise=True)
 
     async def aclose(self) -> None:
         """Forget all questions and stop asking."""
@@ -171,7 +171,7 @@ class QuestionDesk:
             fields = {"questionId": question.id, "decision": decision, "reason": answer.reason, "tool": question.tool}
             self._publish("permission_decided", fields)
             with suppress(AgentError):
-                await self._deliver(question, answer, must_raise=False)
+                await self._deliver_answer(question, answer, must_raise=False)
         finally:
             self._tasks.pop(question.id, None)
 
@@ -181,7 +181,7 @@ class QuestionDesk:
         except Exception as error:  # noqa: BLE001 - whatever fails, nothing is allowed
             return QuestionAnswer(is_allowed=False, reason=f"the gate failed: {type(error).__name__}: {error}")
 
-    async def _deliver(self, question: AgentQuestion, answer: QuestionAnswer, *, must_raise: bool) -> None:
+    async def _deliver_answer(self, question: AgentQuestion, answer: QuestionAnswer, *, must_raise: bool) -> None:
         withdrawn = self._withdrawn.get(question.id) or asyncio.Event()
         self._delivering.add(question.id)
         try:

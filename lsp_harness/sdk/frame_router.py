@@ -147,7 +147,7 @@ class FrameRouter:
 
     def _dispatch(self, frame: dict[str, Any]) -> None:
         if frame.get("type") == "response":
-            self._settle(frame)
+            self._end_command(frame)
             return
         if frame.get("type") == "hook_request":
             self._run_hook(frame)
@@ -172,7 +172,7 @@ class FrameRouter:
             return isinstance(event, UnknownEvent | HookDecision | ErrorEvent)
         return event.turn in (None, turn.number)
 
-    def _settle(self, frame: Mapping[str, Any]) -> None:
+    def _end_command(self, frame: Mapping[str, Any]) -> None:
         response = self._responses.pop((str(frame.get("command")), str(frame.get("request_id"))), None)
         if response and not response.done():
             response.set_result(dict(frame))

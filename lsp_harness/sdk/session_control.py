@@ -24,7 +24,7 @@ class SessionControl:
         given = {key: value for key, value in fields.items() if value is not None}
         return await self._open_router().send_command(name, **given)
 
-    async def _text(self, key: str, name: str, **fields: Any) -> str:
+    async def _require_text(self, key: str, name: str, **fields: Any) -> str:
         result = await self._command(name, **fields)
         if not isinstance(result, Mapping) or key not in result:
             raise HarnessError(f"the session answered the command {name} without {key}", code="protocol")
@@ -44,14 +44,14 @@ class SessionControl:
 
     async def steer(self, text: str) -> str:
         """Send a text into the running turn, and return its id. The model reads it at the next step."""
-        return await self._text("item_id", "steer", text=text)
+        return await self._require_text("item_id", "steer", text=text)
 
     async def follow_up(self, text: str) -> str:
         """Queue a text as the prompt of a turn after the running one, and return its id.
 
         `events` has the events of that turn.
         """
-        return await self._text("item_id", "follow_up", text=text)
+        return await self._require_text("item_id", "follow_up", text=text)
 
     async def edit_queued(self, item_id: str, text: str) -> None:
         """Replace a text of `steer` or `follow_up` that waits."""
@@ -72,7 +72,7 @@ class SessionControl:
 
         The arguments are those of the options `model` and `provider`.
         """
-        return await self._text("model", "set_model", model=name, provider=provider)
+        return await self._require_text("model", "set_model", model=name, provider=provider)
 
     async def answer_permission(
         self,
@@ -147,7 +147,7 @@ class SessionControl:
 
     async def fork(self, at_seq: int | None = None) -> str:
         """Begin a session that continues this one after an event, or after the last. Return its id, for `resume`."""
-        return await self._text("session_id", "fork", at_seq=at_seq)
+        return await self._require_text("session_id", "fork", at_seq=at_seq)
 
     # -- tasks
     async def tasks(self) -> list[dict[str, Any]]:

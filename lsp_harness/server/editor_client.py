@@ -308,8 +308,8 @@ class EditorClient:
         """Ask the client to request something again. All results of one turn of the event loop share a request."""
         if method not in self._due_refreshes:
             self._due_refreshes.add(method)
-            self.spawn(self._refresh(method), method)
+            self.spawn(self._request_refresh(method), method)
 
-    async def _refresh(self, method: str) -> None:
+    async def _request_refresh(self, method: str) -> None:
         self._due_refreshes.discard(method)
         await self.server.protocol.send_request_async(method, None)

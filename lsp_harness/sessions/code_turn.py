@@ -126,7 +126,7 @@ class CodeTurn:
 
     async def _run(self) -> CodeResult:
         self.states.enter("UNDERSTAND")
-        intent = self.work.known.intent or await self._understand()
+        intent = self.work.known.intent or await self._understand_prompt()
         self.states.outcome = intent.intent
         if intent.intent == "other":
             self.states.enter("ANSWER")
@@ -139,7 +139,7 @@ class CodeTurn:
             self.states.enter("ANSWER")
             context = await self._create_context(located.document(best), "explain")
             return self._answer(await Explain(context, located.span(best)).run(), best.place)
-        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._edit)
+        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._write_edit)
         return CodeResult("", best.place, await write(located, best))
 
     def _answer(self, text: str, place: str = "") -> CodeResult:
@@ -147,7 +147,7 @@ class CodeTurn:
         self.states.enter("COMPLETE")
         return CodeResult(text, place)
 
-    async def _understand(self) -> IntentChosen:
+    async def _understand_prompt(self) -> IntentChosen:
         if parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
         elif known := understand_by_facts(self.work.task):
@@ -181,7 +181,7 @@ class CodeTurn:
         return replace(context, states=self.states, item=0)
 
     # -- intents
-    async def _edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+    async def _write_edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         edits_dependents = self.services.config.generation.plan
         work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context, edits_dependents)
         edits = PlannedEdits(work, self.services.index.query, self.services.engines.current, located)
@@ -208,7 +208,7 @@ class CodeTurn:
                     return await Fix(context, finding).run()
             if trace := await self._find_failing_tests(context, span):
                 # an edit that leaves these tests failing is no fix, so nothing else is tried
-                reaches = _reaches(context, trace, span)
+                reaches = _does_reach(context, trace, span)
                 return await RepairTests(context, trace, span if reaches else None).run()
             return await Instruct(context, span, self.work.task).run()
 
@@ -240,7 +240,7 @@ class CodeTurn:
         """
         with suppress(NoAnswer):
             trace = await find_failures(context)
-            return trace if _reaches(context, trace, span) or read_task(self.work.task).repairs_tests else None
+            return trace if _does_reach(context, trace, span) or read_task(self.work.task).repairs_tests else None
         return None
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
@@ -334,7 +334,7 @@ def is_test_file(change: Change) -> bool:
     return TEST_PATH.search(change.file.relative_to(root).as_posix()) is not None
 
 
-def _reaches(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
+def _does_reach(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
     """Return whether a failing test runs a line of a span."""
     line_of = context.document.line_of
     return trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2))

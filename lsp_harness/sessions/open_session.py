@@ -216,7 +216,7 @@ class OpenSession:
         await self.notices.tell_start()
         outcome = await self.notices.ask("userPromptSubmit", ingress.text)
         if outcome.is_denied:
-            return self._refuse(ingress, _denial(outcome))
+            return self._refuse(ingress, _describe_denial(outcome))
         return await self._run_turn(replace(ingress, text=_with_context(ingress.text, outcome)), driver)
 
     async def enqueue(self, kind: QueueKind, text: str) -> str:
@@ -241,7 +241,7 @@ class OpenSession:
     async def _run_turn(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         outcome = await self.notices.ask("turnStart", ingress.text)
         if outcome.is_denied:
-            return self._refuse(ingress, _denial(outcome))
+            return self._refuse(ingress, _describe_denial(outcome))
         facts = {"session_id": self.session.id, "prompt": ingress.text}
         ingress = replace(ingress, text=_with_context(ingress.text, outcome))
         try:
@@ -433,7 +433,7 @@ class Notices:
         """Return a text that a user queues, with what the hooks of prompts add to it. Raise UsageError."""
         outcome = await self.ask("userPromptSubmit", text)
         if outcome.is_denied:
-            raise UsageError(_denial(outcome))
+            raise UsageError(_describe_denial(outcome))
         return _with_context(text, outcome)
 
     async def admit_change(self, **settings: str) -> None:
@@ -444,7 +444,7 @@ class Notices:
             raise UsageError(f"the hook {outcome.hook} does not allow this {names}: {outcome.reason}")
 
 
-def _denial(outcome: HookOutcome) -> str:
+def _describe_denial(outcome: HookOutcome) -> str:
     return f"the hook {outcome.hook} does not allow this prompt: {outcome.reason}"
 
 

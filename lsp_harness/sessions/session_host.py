@@ -144,7 +144,7 @@ class _SessionHost:
         if unfinished := opened.unfinished_prompt:
             ready["unfinished"] = unfinished
         self._send(ready)
-        log.listeners.append(self._forward)
+        log.listeners.append(self._forward_event)
         opened.parts.client_hooks.send = self._send
         opened.record_start()
 
@@ -166,7 +166,7 @@ class _SessionHost:
     def _send(self, frame: Frame) -> None:
         self._outgoing.put_nowait(frame)
 
-    def _forward(self, event: Event) -> None:
+    def _forward_event(self, event: Event) -> None:
         request_id = self._require_open().session.requests.request_of(event.turn) or None
         frame = encode_frame(event, request_id)
         if frame is None:
@@ -233,7 +233,7 @@ class _SessionHost:
 
     def _refuse(self, request_id: str | None, message: str) -> None:
         """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
-        fields = self._fields(request_id)
+        fields = self._make_fields(request_id)
         self._send({"type": "error", "message": message, "code": "UsageError", "recoverable": False, **fields})
         self._stop_unbegun(request_id, "error", message)
 
@@ -241,9 +241,9 @@ class _SessionHost:
         # the number that the turn would have had
         number = self._require_open().session.state.turn_count
         stop = {"type": "turn_stop", "turn_number": number, "reason": reason, "detail": detail, "text": ""}
-        self._send(stop | self._fields(request_id))
+        self._send(stop | self._make_fields(request_id))
 
-    def _fields(self, request_id: str | None) -> dict[str, Any]:
+    def _make_fields(self, request_id: str | None) -> dict[str, Any]:
         fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
         return fields | ({"id": request_id} if request_id is not None else {})
 

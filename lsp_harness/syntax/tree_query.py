@@ -68,7 +68,7 @@ def captures(
         depth: If given, only patterns that start at most so many levels below `node` match.
     """
     query = load_query(language, name)
-    return _cursor(query, byte_range, depth).captures(node) if query else {}
+    return _make_cursor(query, byte_range, depth).captures(node) if query else {}
 
 
 def matches(
@@ -81,10 +81,10 @@ def matches(
 ) -> Iterator[dict[str, list[Node]]]:
     """Run a query and yield the captures of each match. The arguments are those of `captures`."""
     if query := load_query(language, name):
-        yield from (nodes for _, nodes in _cursor(query, byte_range, depth).matches(node))
+        yield from (nodes for _, nodes in _make_cursor(query, byte_range, depth).matches(node))
 
 
-def _cursor(query: Query, byte_range: tuple[int, int] | None, depth: int | None) -> QueryCursor:
+def _make_cursor(query: Query, byte_range: tuple[int, int] | None, depth: int | None) -> QueryCursor:
     cursor = QueryCursor(query)
     if byte_range:
         cursor.set_byte_range(*byte_range)

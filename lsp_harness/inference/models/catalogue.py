@@ -59,7 +59,7 @@ _KINDS: Mapping[str, Callable[..., ModelSource]] = {"hub": Hub, "wheels": Wheels
 def cards() -> tuple[ModelCard, ...]:
     """Return all models of the catalogue, in its order."""
     text = read_text(Path(__file__).with_name("catalogue.toml"))
-    return tuple(_card(row) for row in tomllib.loads(text)["model"])
+    return tuple(_read_card(row) for row in tomllib.loads(text)["model"])
 
 
 def card(name: str) -> ModelCard:
@@ -70,7 +70,7 @@ def card(name: str) -> ModelCard:
     raise UnknownModel(f"there is no model “{name}”; the catalogue has {', '.join(c.name for c in cards())}")
 
 
-def _card(row: dict[str, Any]) -> ModelCard:
+def _read_card(row: dict[str, Any]) -> ModelCard:
     return ModelCard(
         name=row["name"],
         title=row["title"],

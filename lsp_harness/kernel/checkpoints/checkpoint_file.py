@@ -87,13 +87,13 @@ def decode_checkpoint(data: bytes) -> Checkpoint:
     """Return a checkpoint in its form on disk. Raises ValueError."""
     try:
         body: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogateescape"))
-        before, after = _states(body.pop("before")), body.pop("after")
-        return Checkpoint(**body, before=before, after=None if after is None else _states(after))
+        before, after = _read_states(body.pop("before")), body.pop("after")
+        return Checkpoint(**body, before=before, after=None if after is None else _read_states(after))
     except (zlib.error, TypeError, KeyError, AttributeError) as error:
         raise ValueError("it is damaged") from error
 
 
-def _states(rows: dict[str, list[Any]]) -> dict[str, FileState]:
+def _read_states(rows: dict[str, list[Any]]) -> dict[str, FileState]:
     return {path: FileState(*row) for path, row in rows.items()}
 
 
@@ -105,7 +105,7 @@ class CheckpointFolder:
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint. Raises FileError."""
-        path = self._path(checkpoint.id)
+        path = self._checkpoint_path(checkpoint.id)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_own_file(path, checkpoint.encode())
@@ -117,7 +117,7 @@ class CheckpointFolder:
     def load(self, checkpoint_id: str) -> Checkpoint:
         """Read a checkpoint. Raises FileMissing or FileError."""
         try:
-            return decode_checkpoint(read_file(self._path(checkpoint_id), MAX_BYTES))
+            return decode_checkpoint(read_file(self._checkpoint_path(checkpoint_id), MAX_BYTES))
         except FileMissing as error:
             raise FileMissing(
                 f"there is no checkpoint {checkpoint_id}; it may have been removed after seven days"
@@ -155,7 +155,7 @@ class CheckpointFolder:
         for checkpoint_id, number in list(first.items()):
             if days.number - number >= max_days:
                 with suppress(OSError):
-                    self._path(checkpoint_id).unlink()
+                    self._checkpoint_path(checkpoint_id).unlink()
                     removed.append(checkpoint_id)
                     del first[checkpoint_id]
         with suppress(OSError):
@@ -179,7 +179,7 @@ class CheckpointFolder:
                 needed.update(self.load(checkpoint_id).digests)
         return needed
 
-    def _path(self, checkpoint_id: str) -> Path:
+    def _checkpoint_path(self, checkpoint_id: str) -> Path:
         return self.folder / f"{checkpoint_id}{SUFFIX}"
 
 

@@ -112,7 +112,7 @@ class CopyStore:
 
     async def known(self, digests: Collection[str]) -> set[str]:
         """Return those of the hashes whose copies exist."""
-        return {digest for digest in digests if self._path(digest).is_file()}
+        return {digest for digest in digests if self._copy_path(digest).is_file()}
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
         """Return the contents of copies, checked by their hashes."""
@@ -139,7 +139,7 @@ class CopyStore:
 
     def _write(self, data: bytes) -> str:
         digest = content_digest(data)
-        copy = self._path(digest)
+        copy = self._copy_path(digest)
         if copy.exists():
             # it is in use again
             os.utime(copy)
@@ -149,10 +149,10 @@ class CopyStore:
         return digest
 
     def _read(self, digest: str) -> bytes:
-        with open_regular(self._path(digest)) as file:
+        with open_regular(self._copy_path(digest)) as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if content_digest(data) != digest:
-            raise FileError(f"{self._path(digest)} is damaged, so the checkpoint cannot be restored")
+            raise FileError(f"{self._copy_path(digest)} is damaged, so the checkpoint cannot be restored")
         return data
 
     def _drop(self, needed: frozenset[str]) -> None:
@@ -166,7 +166,7 @@ class CopyStore:
                     if now - copy.stat().st_mtime > UNUSED_S:
                         copy.unlink()
 
-    def _path(self, digest: str) -> Path:
+    def _copy_path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]
 
 
@@ -301,7 +301,7 @@ class GitStore:
                 [self._program, *options, *arguments],
                 stdin=stdin,
                 cwd=cwd or self._folder,
-                env=self._environment(
+                env=self._make_environment(
                     None if arguments[0] == "init" else index or self._folder / f"index-{secrets.token_hex(8)}"
                 ),
                 limit_s=GIT_LIMIT_S if limit_s is None else limit_s,
@@ -315,7 +315,7 @@ class GitStore:
             raise StoreUnavailable(f"git {arguments[0]} failed: {message or f'exit code {result.exit_code}'}")
         return result.stdout
 
-    def _environment(self, index: Path | None) -> dict[str, str]:
+    def _make_environment(self, index: Path | None) -> dict[str, str]:
         # no variable of the user may name another repository, another index or a program
         folder = str(self._folder)
         tree = {"GIT_DIR": folder, "GIT_WORK_TREE": str(self._root), "GIT_INDEX_FILE": str(index)} if index else {}

@@ -44,7 +44,7 @@ class FileSwap:
     def prepare(self, path: str, state: FileState, content: bytes) -> None:
         """Write the new content of a file to the disk, so that a full disk is noticed before anything changes."""
         try:
-            new = self._temporary()
+            new = self._choose_temporary()
             self._prepared[path] = new, state
             if state.is_link:
                 os.symlink(os.fsdecode(content), new)
@@ -57,7 +57,7 @@ class FileSwap:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def remove(self, path: str) -> None:
         """Remove a file, if it exists."""
@@ -65,13 +65,13 @@ class FileSwap:
         try:
             self._check_folders(path)
             if self._is_there(file):
-                backup = self._temporary("old")
+                backup = self._choose_temporary("old")
                 os.rename(file, backup)
                 self._undo.append(lambda: rename_new(backup, file))
                 self._require_expected(path, backup)
             self._emptied.update(self._folders_above(path))
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def put(self, path: str) -> None:
         """Replace a file by its prepared content, or create it."""
@@ -89,7 +89,7 @@ class FileSwap:
             self._undo.append(lambda: self._exchange_back(path, new, file, state))
             self._require_expected(path, new)
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def commit(self, is_removable: Callable[[str], bool]) -> None:
         """Finish. Folders that became empty are removed if `is_removable` says so of their path."""
@@ -114,7 +114,7 @@ class FileSwap:
             os.rmdir(self._folder)
         self._release()
 
-    def _failure(self, path: str, error: OSError) -> FileError:
+    def _make_failure(self, path: str, error: OSError) -> FileError:
         self.roll_back()
         return FileError(
             f"nothing was restored, because {self._root / path} cannot be changed: {system_message(error).lower()}"
@@ -129,9 +129,9 @@ class FileSwap:
 
     def _take_back(self, path: str, file: Path, state: FileState) -> None:
         """Remove a file that this swap created, unless somebody has changed it since."""
-        backup = self._temporary("new")
+        backup = self._choose_temporary("new")
         os.rename(file, backup)
-        if read_state(self._folder, backup.name).is_same(_plain(state)):
+        if read_state(self._folder, backup.name).is_same(_drop_times(state)):
             backup.unlink()
         else:
             rename_new(backup, file)
@@ -139,7 +139,7 @@ class FileSwap:
     def _exchange_back(self, path: str, backup: Path, file: Path, state: FileState) -> None:
         """Give a file its old text again. If somebody has changed the new text meanwhile, keep both texts."""
         exchange(backup, file)
-        if read_state(self._folder, backup.name).is_same(_plain(state)):
+        if read_state(self._folder, backup.name).is_same(_drop_times(state)):
             backup.unlink()
         else:
             exchange(backup, file)
@@ -177,7 +177,7 @@ class FileSwap:
         """Return the folders of a file below the root, the innermost first."""
         return [self._root / folder for folder in PurePosixPath(path).parents if folder.parts]
 
-    def _temporary(self, kind: str = "new") -> Path:
+    def _choose_temporary(self, kind: str = "new") -> Path:
         if not self._names:
             self._folder.mkdir(mode=0o700)
             # the lock tells other processes that the folder is in use. It is free when this process ends
@@ -205,6 +205,6 @@ def left_files(root: Path) -> Iterator[Path]:
                 os.close(descriptor)
 
 
-def _plain(state: FileState) -> FileState:
+def _drop_times(state: FileState) -> FileState:
     """Return the mode and the hash of a state: the times of a file are other ones after it was written again."""
     return FileState(state.mode, state.digest)

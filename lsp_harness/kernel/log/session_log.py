@@ -57,8 +57,9 @@ class SessionLock:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
+            holder = self._describe_holder()
             raise UsageError(
-                f"the session {self._path.parent.name} is open in {self._holder()}; continue it there, or fork it"
+                f"the session {self._path.parent.name} is open in {holder}; continue it there, or fork it"
             ) from None
         except BaseException:
             os.close(descriptor)
@@ -73,7 +74,7 @@ class SessionLock:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _holder(self) -> str:
+    def _describe_holder(self) -> str:
         number = _read_holder(self._path)
         return f"the process {number}" if number else "another process"
 

@@ -241,7 +241,7 @@ class TaskRunner:
 
     async def _supervise(self, task_id: str, entry: _Entry) -> TaskResult:
         """Do the work of a task, and record its end exactly once."""
-        work = asyncio.ensure_future(self._perform(entry))
+        work = asyncio.ensure_future(self._do_work(entry))
         is_cancelled = False
         try:
             await asyncio.wait({work, entry.stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -270,7 +270,7 @@ class TaskRunner:
             self._callbacks.on_background_end(task_id)
         return result
 
-    async def _perform(self, entry: _Entry) -> tuple[int | None, str]:
+    async def _do_work(self, entry: _Entry) -> tuple[int | None, str]:
         """Do the work. Return the exit status of a program, and the text that a function returns."""
         work = entry.request.work
         if isinstance(work, ShellWork):
@@ -323,7 +323,7 @@ def _result_of(entry: _Entry, work: "asyncio.Future[tuple[int | None, str]]") ->
         case None:
             exit_code, text = work.result()
             answer = redact(text)[:THRESHOLD_BYTES]
-            return TaskResult("completed", task_id, answer, exit_code=exit_code, summary=_summary(exit_code, answer))
+            return TaskResult("completed", task_id, answer, exit_code=exit_code, summary=_summarize(exit_code, answer))
         case TimeoutError() if isinstance(entry.request.work, ShellWork):
             return TaskResult("cancelled", task_id, summary="timeout")
         case HarnessError() as error:
@@ -332,7 +332,7 @@ def _result_of(entry: _Entry, work: "asyncio.Future[tuple[int | None, str]]") ->
             return TaskResult("failed", task_id, summary=redact(f"{type(error).__name__}: {system_message(error)}"))
 
 
-def _summary(exit_code: int | None, text: str) -> str:
+def _summarize(exit_code: int | None, text: str) -> str:
     if exit_code is None:
         return next((line.strip() for line in text.splitlines() if line.strip()), "")[:SUMMARY_CHARS]
     return f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"

@@ -58,7 +58,7 @@ class PrivateView(Sandbox):
                 return str(error)
             if result.returncode:
                 lines = result.stderr.strip().splitlines()
-                return (lines[-1] if lines else f"the exit status is {result.returncode}") + _hint()
+                return (lines[-1] if lines else f"the exit status is {result.returncode}") + _describe_remedy()
             if result.stdout != "inside" or (project / "left").exists() or file.read_text() != "outside":
                 return "an overlay does not keep its changes apart"
         return ""
@@ -88,7 +88,7 @@ def describe_view(policy: SandboxPolicy) -> "namespace_launcher.ViewRequest":
     }
 
 
-def _hint() -> str:
+def _describe_remedy() -> str:
     try:
         is_restricted = UBUNTU_SWITCH.read_text().strip() == "1"
     except OSError:

@@ -87,7 +87,7 @@ class AcpConnection(StructuredConnection):
         """Send a prompt. Its answer comes later."""
         self._parts, self._parts_before = [], []
         self.claim("working", "message-sent")
-        self._turn = asyncio.ensure_future(self._prompt(message))
+        self._turn = asyncio.ensure_future(self._send_prompt(message))
         return True
 
     async def interrupt(self) -> None:
@@ -199,7 +199,7 @@ class AcpConnection(StructuredConnection):
     async def _send(self, message: dict[str, Any]) -> None:
         await self.program.send(message)
 
-    async def _prompt(self, message: str) -> None:
+    async def _send_prompt(self, message: str) -> None:
         from acp import RequestError, text_block
         from pydantic import ValidationError
 

@@ -130,11 +130,11 @@ class JsonProgram:
             try:
                 line = await self._incoming.next()
             except LineTooLong as error:
-                self._remember(error.message.encode())
+                self._remember_line(error.message.encode())
                 continue
             if line is None:
                 return None
-            self._remember(line)
+            self._remember_line(line)
             if (message := _parse(line)) is not None:
                 return message
 
@@ -172,11 +172,11 @@ class JsonProgram:
                 *lines, pending = (pending + data).split(b"\n")
                 pending = pending[:MAX_KEPT_CHARS]
                 for line in lines:
-                    self._remember(line, is_error=True)
+                    self._remember_line(line, is_error=True)
         finally:
             transport.close()
 
-    def _remember(self, line: bytes, *, is_error: bool = False) -> None:
+    def _remember_line(self, line: bytes, *, is_error: bool = False) -> None:
         text = line[:MAX_KEPT_CHARS].decode(errors="replace").rstrip()
         self.lines.append(text)
         if is_error and text:

@@ -214,7 +214,7 @@ class Terminal:
                 await self._output.ended.wait()
         self._finish()
         self.exit_code = code
-        self._signal(TerminalEnded(code))
+        self._handle_signal(TerminalEnded(code))
 
     def _finish(self) -> None:
         """Close all descriptors, and tell the viewers."""
@@ -247,12 +247,12 @@ class Terminal:
                 screen = self.screen
                 self._input.add(answer_query(part, screen.cursor, (screen.lines, screen.columns)))
             else:
-                self._signal(part)
+                self._handle_signal(part)
         if output := b"".join(shown):
             self._viewers.add(output)
             self._note_change()
 
-    def _signal(self, signal: TerminalSignal) -> None:
+    def _handle_signal(self, signal: TerminalSignal) -> None:
         if isinstance(signal, StatusReported):
             self._records.add(signal.report)
         elif isinstance(signal, LinkShown):
@@ -269,7 +269,7 @@ class Terminal:
     def _signal_change(self) -> None:
         self._change_timer = None
         self._log.flush()
-        self._signal(ScreenChanged())
+        self._handle_signal(ScreenChanged())
 
 
 def _open_screen(columns: int, lines: int) -> "Screen":

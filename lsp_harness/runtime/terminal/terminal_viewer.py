@@ -67,7 +67,7 @@ class TerminalViewer(AsyncIterator[bytes]):
     def drop(self) -> None:
         """Forget all that waits. The next read raises `SlowViewer`."""
         self.is_dropped = True
-        self._empty()
+        self._drop_output()
         self._changed.set()
 
     def end(self) -> None:
@@ -77,7 +77,7 @@ class TerminalViewer(AsyncIterator[bytes]):
 
     def close(self) -> None:
         """End this viewer. Its reader gets no more output."""
-        self._empty()
+        self._drop_output()
         self._group.remove(self)
         self.end()
 
@@ -91,11 +91,11 @@ class TerminalViewer(AsyncIterator[bytes]):
             self._changed.clear()
             await self._changed.wait()
         data = b"".join(self._chunks)
-        self._empty()
+        self._drop_output()
         self._group.note_read()
         return data
 
-    def _empty(self) -> None:
+    def _drop_output(self) -> None:
         self._chunks.clear()
         self._size = 0
 

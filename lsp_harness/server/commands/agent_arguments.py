@@ -79,7 +79,7 @@ class AgentArguments(SessionArguments):
         transport = "pty" if self.flag("terminal") else self.word("transport", TRANSPORTS)
         return AgentSpec(
             type=self.text("type"),
-            workdir=self._workdir(client),
+            workdir=self._find_workdir(client),
             name=self.text("name", ""),
             args=self.texts("args"),
             columns=self.size("columns") or DEFAULT_COLUMNS,
@@ -93,7 +93,7 @@ class AgentArguments(SessionArguments):
             network=self.flag("network", default=True),
         )
 
-    def _workdir(self, client: EditorClient) -> Path:
+    def _find_workdir(self, client: EditorClient) -> Path:
         """Return the folder of an agent: `workdir`, or the workspace folder of `uri`, or the first one."""
         roots = client.harness.workspace.roots
         if not roots:

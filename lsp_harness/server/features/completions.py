@@ -82,7 +82,7 @@ async def complete(client: EditorClient, snapshot: Snapshot, params: types.Compl
             if client.is_new_failure(error.message):
                 raise
     items = [
-        _item(client, document, cursor, suggestion)
+        _make_item(client, document, cursor, suggestion)
         for suggestion in suggestions
         if _is_in_cursor_line(document, cursor, suggestion)
     ]
@@ -95,7 +95,7 @@ def _is_in_cursor_line(document: Document, cursor: int, suggestion: Suggestion) 
     return start <= suggestion.start <= cursor <= suggestion.end <= end
 
 
-def _item(client: EditorClient, document: Document, cursor: int, suggestion: Suggestion) -> types.CompletionItem:
+def _make_item(client: EditorClient, document: Document, cursor: int, suggestion: Suggestion) -> types.CompletionItem:
     replaced_text = decode(document.data[suggestion.start : cursor])
     text = suggestion.text
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [text]

@@ -86,7 +86,7 @@ def find_recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits 
         The edits. The list is empty if the text has no fault.
     """
     broken_text = BrokenText(tree, start, end)
-    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not find_faults(tree) and _compiles(tree)):
+    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not find_faults(tree) and _does_compile(tree)):
         return []
     repairs = list(_try_edits(broken_text, limits or TrialLimits()))
     complete = [repair for repair in repairs if repair.is_complete] or repairs
@@ -118,11 +118,11 @@ def _remove_equal_outcomes(broken_text: BrokenText, edits: list[tuple[float, Tri
     """Keep only the first of several edits that lead to the same tokens with different indentation."""
     first_by_outcome: dict[tuple[object, ...], tuple[float, Trial]] = {}
     for weight, trial in edits:
-        first_by_outcome.setdefault(_outcome(broken_text, trial), (weight, trial))
+        first_by_outcome.setdefault(_make_outcome_key(broken_text, trial), (weight, trial))
     return list(first_by_outcome.values())
 
 
-def _outcome(broken_text: BrokenText, trial: Trial) -> tuple[object, ...]:
+def _make_outcome_key(broken_text: BrokenText, trial: Trial) -> tuple[object, ...]:
     """Return a key that is equal for edits with the same tokens afterwards.
 
     An insertion before or after an equal token has the same key.
@@ -240,7 +240,7 @@ def _has_fewer_faults(
     return len(remaining) < len(faults_before) and not find_new_tree_faults(tree, new_tree, [edit])
 
 
-def _compiles(tree: SyntaxTree) -> bool:
+def _does_compile(tree: SyntaxTree) -> bool:
     return not tree.language.compiles_in_process or find_python_fault(tree.data) is None
 
 

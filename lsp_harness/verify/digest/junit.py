@@ -396,7 +396,7 @@ def remove(text: str) -> str:
 
 def _read_document(text: str) -> _Document:
     document = _Document()
-    for event, element in _elements(text):
+    for event, element in _read_elements(text):
         match event, element.tag:
             case "start", "testsuites":
                 document.names.add(element.get("name", ""))
@@ -418,7 +418,7 @@ def _read_document(text: str) -> _Document:
     return replace(document)
 
 
-def _elements(text: str) -> Iterator[tuple[str, ET.Element]]:
+def _read_elements(text: str) -> Iterator[tuple[str, ET.Element]]:
     """Yield the start and the end of each element, up to the first place that is no XML."""
     parser: ET.XMLPullParser[ET.Element] = ET.XMLPullParser(["start", "end"])
     for start in range(0, len(text), CHUNK_CHARS):

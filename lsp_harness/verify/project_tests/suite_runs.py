@@ -226,7 +226,7 @@ class SuiteRuns:
             flaky |= {
                 test
                 for test in suspects
-                if _passes(after, test, is_file=test in files) or not _passes(before, test, is_file=test in files)
+                if _did_pass(after, test, is_file=test in files) or not _did_pass(before, test, is_file=test in files)
             }
             confirmed += 1
             if flaky >= suspects or monotonic() - start > CONFIRMING_S:
@@ -350,7 +350,7 @@ def _ends_early(runs: Runs, broken: Sequence[ToolProblem]) -> bool:
     return is_at_limit and find_failing(runs.after).keys().isdisjoint(problem.failed_id for problem in broken)
 
 
-def _passes(run: SuiteRun, test: str, *, is_file: bool) -> bool:
+def _did_pass(run: SuiteRun, test: str, *, is_file: bool) -> bool:
     """Return whether a test passes in a run, or whether a test file can be imported."""
     if not run.is_complete or test in find_failing(run):
         return False
