@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from lsp_harness.events.event_codec import EVENT_CLASSES, FRAMES
-from lsp_harness.events.event_schema import ENVELOPE, FieldRow, Schema, describe_class, field_rows
+from lsp_harness.events.event_schema import ENVELOPE, FieldRow, Schema, describe_class, list_field_rows
 from lsp_harness.wire.client_event_codec import ENVELOPE as FRAME_ENVELOPE
 from lsp_harness.wire.client_event_codec import EVENT_CLASSES as CLIENT_CLASSES
 from lsp_harness.wire.client_event_codec import TYPE_ALIASES
@@ -50,7 +50,7 @@ def render() -> str:
 
 
 def _format_row(type: str, cls: type[Any]) -> str:
-    parts = [_describe(row) for row in field_rows(cls)]
+    parts = [_describe(row) for row in list_field_rows(cls)]
     return f"| `{type}` | {describe_class(cls)} | {_list(parts)} |\n".replace("\n |", " |")
 
 
@@ -67,7 +67,7 @@ def _frame_sources() -> dict[str, dict[str, list[str]]]:
 def _frame_row(type: str, sources: dict[str, list[str]]) -> str:
     cls = CLIENT_CLASSES.get(type)
     # the class of a frame with `details` has there whatever it has no field for
-    rows = [row for row in field_rows(cls) if row.key not in {*FRAME_ENVELOPE, "details"}] if cls else []
+    rows = [row for row in list_field_rows(cls) if row.key not in {*FRAME_ENVELOPE, "details"}] if cls else []
     known = {row.key for row in rows}
     others = dict.fromkeys(key for keys in sources.values() for key in keys if key not in known)
     names = [type, *(alias for alias, name in TYPE_ALIASES.items() if name == type)]

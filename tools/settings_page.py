@@ -10,7 +10,7 @@ from inspect import getsource
 from typing import Any, cast
 
 from lsp_harness.config import action_schema, permission_schema, runtime_schema, schema
-from lsp_harness.config.schema import Kind, item_keys, item_type, tables
+from lsp_harness.config.schema import Kind, find_item_type, list_item_keys, tables
 
 PAGE_HEAD = """# Settings
 
@@ -71,13 +71,13 @@ def render() -> str:
     for table, keys in tables().items():
         parts.append(f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n{TABLE_HEAD}")
         parts += _list_rows(keys, descriptions[table])
-        items = dict.fromkeys(item for kind, _ in keys.values() if (item := item_type(kind)) not in (None, str))
+        items = dict.fromkeys(item for kind, _ in keys.values() if (item := find_item_type(kind)) not in (None, str))
         for item in filter(None, items):
             texts = descriptions[item.__name__.lower()]
-            names = [key for key, (kind, _) in keys.items() if item_type(kind) is item]
+            names = [key for key, (kind, _) in keys.items() if find_item_type(kind) is item]
             name = names[0] if len(names) == 1 else "…"
             parts.append(f"\n`[[{table}.{name}]]`: {texts['']}\n\n{TABLE_HEAD}")
-            parts += _list_rows(item_keys(item), texts)
+            parts += _list_rows(list_item_keys(item), texts)
     return "".join(parts)
 
 
@@ -89,7 +89,7 @@ def _list_rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -
 
 
 def _type_name(kind: Kind) -> str:
-    item = item_type(kind)
+    item = find_item_type(kind)
     return cast("type", kind).__name__ if item is None else "list of str" if item is str else "list of tables"
 
 

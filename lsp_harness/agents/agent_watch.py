@@ -14,7 +14,7 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.isolation.git import MAX_FILE_BYTES, GitFailed, TreeChange, read_changes, run_git, write_tree
 from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
@@ -55,7 +55,7 @@ def _describe(services: Services, review: ChangeReview, change: Change, outcomes
         0,
         outcomes,
         Span(start, len(change.after.data) - same),
-        document_name(services.session.log, review.turn),
+        make_document_name(services.session.log, review.turn),
         "agent",
         is_complete=True,
     )

@@ -102,7 +102,7 @@ STATUS_OF_ERRORS: tuple[tuple[type[HarnessError], HTTPStatus, str], ...] = (
 """Kind of an error of the harness → its status and code. The first row that fits counts."""
 
 
-def error_answer(error: HarnessError) -> JSONResponse:
+def make_error_answer(error: HarnessError) -> JSONResponse:
     """Return the answer that tells a client of an error."""
     status, fields = describe_error(error)
     headers = {"www-authenticate": "Bearer"} if isinstance(error, Unauthorized) else None

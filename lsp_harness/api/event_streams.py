@@ -79,7 +79,7 @@ class StreamAnswer(Response):
             await self._parts.aclose()
 
 
-def event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
+def open_event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
     """Return the answer that sends events until they end or the client goes. Raise TooManyStreams."""
     answer = EventSourceResponse(events, ping=PING_S, send_timeout=SEND_TIMEOUT_S, sep="\n")
     return StreamAnswer(context, events, answer)
@@ -99,7 +99,7 @@ async def stream_output(call: ApiCall, agent: Agent) -> Response:
     if call.accepts("text/plain") and not call.accepts("text/event-stream"):
         output = _plain_output(terminal)
         return StreamAnswer(call.context, output, StreamingResponse(output, media_type="text/plain; charset=utf-8"))
-    return event_stream(call.context, _output_events(terminal, read_last_id(call)))
+    return open_event_stream(call.context, _output_events(terminal, read_last_id(call)))
 
 
 async def _plain_output(terminal: "Terminal") -> AsyncGenerator[bytes]:
@@ -152,7 +152,9 @@ def read_events(call: ApiCall, session_id: str) -> dict[str, Any]:
 def stream_events(call: ApiCall, session_id: str) -> Response:
     """Return the stream of the events of a session."""
     last = read_last_id(call)
-    return event_stream(call.context, _follow(call.context, session_id, call.query["since"] if last is None else last))
+    return open_event_stream(
+        call.context, _follow(call.context, session_id, call.query["since"] if last is None else last)
+    )
 
 
 async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGenerator[ServerSentEvent]:

@@ -38,17 +38,17 @@ To call a function, answer with a JSON object with its name and arguments within
 
 def render_tools(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools for the system prompt. It is empty if there are none."""
-    lines = "\n".join(map(full_signature, tools))
+    lines = "\n".join(map(format_full_signature, tools))
     return f"{HEAD}{lines}{TAIL}" if lines else ""
 
 
 def render_short(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools with one line for each. It needs a fifth of the tokens of `render_tools`."""
-    lines = "\n".join(map(short_signature, tools))
+    lines = "\n".join(map(format_short_signature, tools))
     return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
 
 
-def short_signature(tool: ToolSignature) -> str:
+def format_short_signature(tool: ToolSignature) -> str:
     """Return a tool as a line such as `read(path, first_line?: int): Read a file.`"""
     properties = cast("Mapping[str, Mapping[str, Any]]", tool.schema.get("properties") or {})
     required = cast("list[str]", tool.schema.get("required") or [])
@@ -56,7 +56,7 @@ def short_signature(tool: ToolSignature) -> str:
     return f"{tool.name}({', '.join(arguments)}): {_shorten(tool.description, MAX_LINE_DESCRIPTION_CHARS)}"
 
 
-def full_signature(tool: ToolSignature) -> str:
+def format_full_signature(tool: ToolSignature) -> str:
     """Return a tool as the JSON object in which Qwen2.5 has learned to read it."""
     return break_marks(json.dumps(_describe_signature(tool), ensure_ascii=False))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from lsp_harness.cli.console import console, encodable_mark, print_json, say
+from lsp_harness.cli.console import console, make_encodable_mark, print_json, say
 from lsp_harness.events.code_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.events.event_codec import decode_event
 from lsp_harness.harness.edits.proposals import write_changes
@@ -84,7 +84,7 @@ def _create_row(number: int, kind: str, text: str) -> dict[str, Any]:
 
 def _colour_mark(status: str) -> str:
     """Return the sign of a status in rich's markup, or an empty text if the check did not run."""
-    sign = encodable_mark(STATUS_MARKS.get(status, ""))
+    sign = make_encodable_mark(STATUS_MARKS.get(status, ""))
     return f"[{colour}]{sign}[/]" if (colour := STATUS_COLOURS.get(status)) else sign
 
 

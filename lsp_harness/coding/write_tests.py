@@ -28,7 +28,7 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext
 from lsp_harness.syntax import scope
@@ -130,7 +130,7 @@ class WriteTests(EditTask):
 
     async def create_source(self) -> CandidateSource:
         context, source = self.context, self.target.source
-        if find_secrets(encode(source)) or secret_lines(context.document):
+        if find_secrets(encode(source)) or find_secret_lines(context.document):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         [size] = await context.engine.count([source])
         if size > (budget := context.config.context.code_budget):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.completion.inflight import BackgroundTasks, CallLater, InflightSlot
 from lsp_harness.completion.prefetch import PrefetchSlot
-from lsp_harness.completion.rules.ghost_text import ghost_at
+from lsp_harness.completion.rules.ghost_text import find_ghost
 from lsp_harness.completion.text_generation import make_presentable
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.repository_context import RepositoryChoice
@@ -37,7 +37,9 @@ class DisplayedSuggestion:
         rest = self.suggestion.text[len(typed_text.text) :]
         # the editor inserted brackets that the suggestion may bring, too
         return (
-            make_presentable(cursor, ghost_at(cursor), ModelText(rest, None), settings) if typed_text.closers else rest
+            make_presentable(cursor, find_ghost(cursor), ModelText(rest, None), settings)
+            if typed_text.closers
+            else rest
         )
 
 

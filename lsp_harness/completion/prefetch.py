@@ -16,7 +16,7 @@ from lsp_harness.completion.inflight import BackgroundTasks
 from lsp_harness.completion.text_generation import generate
 from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
 from lsp_harness.process.background_permit import BackgroundPermit
@@ -122,7 +122,7 @@ class Prefetcher:
 
     def warm(self, slot: PrefetchSlot, cursor: Cursor, knowledge: PlaceKnowledge) -> None:
         """Evaluate the prompts of a place. If nothing is known about the place, evaluate only the shortest prompt."""
-        if self._background.is_off or secret_lines(cursor.document):
+        if self._background.is_off or find_secret_lines(cursor.document):
             return
         if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
@@ -133,7 +133,11 @@ class Prefetcher:
     async def prepare(self, cursor: Cursor) -> None:
         """Evaluate the full prompt of a place in a document that is not open."""
         pace = await self._requests.pace()
-        if self._background.is_off or not (pace.can_infill and pace.has_priorities) or secret_lines(cursor.document):
+        if (
+            self._background.is_off
+            or not (pace.can_infill and pace.has_priorities)
+            or find_secret_lines(cursor.document)
+        ):
             return
         await self._background.wait()
         place = cursor.resting_place(appends=pace.is_append_only)
@@ -157,7 +161,7 @@ class Prefetcher:
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0
         speculates = settings.speculate and request.pace.has_priorities and bool(text)
-        if self._background.is_off or not (is_short or speculates) or secret_lines(cursor.document):
+        if self._background.is_off or not (is_short or speculates) or find_secret_lines(cursor.document):
             return
         if is_short and slot.covers(cursor, "warm"):
             return

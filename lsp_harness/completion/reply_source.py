@@ -15,7 +15,7 @@ from typing import Any
 from lsp_harness.completion.answer_cache import AnswerCache, ModelText
 from lsp_harness.completion.completion_request import CompletionRequest, Effort
 from lsp_harness.completion.inflight import Answer, InflightSlot
-from lsp_harness.completion.rules.shaping import RULES, shape
+from lsp_harness.completion.rules.shaping import RULES, shape_ghost
 from lsp_harness.completion.text_generation import generate, make_presentable_texts
 from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion
@@ -32,7 +32,7 @@ from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
 
 
-def shown_probability(answer: ModelText, shown_text: str) -> float | None:
+def compute_shown_probability(answer: ModelText, shown_text: str) -> float | None:
     """Return the geometric mean of the probabilities of the tokens that `shown` consists of.
 
     Tokens that the rules cut off do not count: a model that is wrong on the next line may well be right on this one.
@@ -209,7 +209,7 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
         return f"{quoted}, and the type checker says: {reason}"
     if rule:
         return f"{quoted}, and the rule {rule} hides it"
-    shaped = shape(request.ghost.with_text(reply.model_text.text))
+    shaped = shape_ghost(request.ghost.with_text(reply.model_text.text))
     if shaped.text is None and shaped.applied:
         reasons = {one.name: one.reason for one in RULES}
         name = shaped.applied[-1]
@@ -221,7 +221,9 @@ async def _shape_answer(request: CompletionRequest, answer: Answer, figures: dic
     """Return an answer with the part of it that may be shown."""
     model_text, usage = answer
     [text] = await make_presentable_texts(request.cursor, request.ghost, [model_text], request.settings)
-    return CompletionReply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
+    return CompletionReply(
+        model_text, text, compute_shown_probability(model_text, text) if text else None, usage, figures
+    )
 
 
 def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, float]]) -> bool:

@@ -13,7 +13,7 @@ from ulid import ULID
 from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.completion.completion_request import CompletionRequest
 from lsp_harness.completion.rules.ghost_text import Ghost, join_body, split_body, split_next_line
-from lsp_harness.completion.rules.shaping import is_settled, shape
+from lsp_harness.completion.rules.shaping import is_settled, shape_ghost
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.client import Engine
@@ -123,10 +123,10 @@ def make_presentable(
     parts = _Parts.of(ghost, answer.text)
     lines = to_lf(cut_incomplete_line(parts.text, answer.stop, parts.ghost)).split("\n")
     text = "\n".join(lines[: max(1, settings.max_lines)])
-    shaped_text = shape(parts.ghost.with_text(text)).text
+    shaped_text = shape_ghost(parts.ghost.with_text(text)).text
     if shaped_text and settings.max_lines > 1 and (body_part := split_body(parts.ghost, text)):
         ghost_of_body, body = body_part
-        shaped_text = join_body(shaped_text, shape(ghost_of_body.with_text(body)).text, parts.ghost)
+        shaped_text = join_body(shaped_text, shape_ghost(ghost_of_body.with_text(body)).text, parts.ghost)
     if shaped_text and parts.is_on_next_line:
         shaped_text = ghost.newline + shaped_text
     return (

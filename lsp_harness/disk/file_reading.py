@@ -111,10 +111,10 @@ def read_problem(path: Path, error: Exception) -> FileError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return FileMissing(f"there is no file {path}")
     remedy = REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
-    return FileError(f"{path} cannot be read: {system_message(error)}{remedy}")
+    return FileError(f"{path} cannot be read: {describe_system_error(error)}{remedy}")
 
 
-def system_message(error: BaseException) -> str:
+def describe_system_error(error: BaseException) -> str:
     """Return the message of an error without the error number and the path."""
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
 

@@ -16,7 +16,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_reading import describe_system_error, is_regular_file
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, StaleDocument
 
@@ -239,7 +239,7 @@ def _overwrite_in_place(target: Path, data: bytes, size: int) -> None:
 
 def _write_remedy(target: Path, error: OSError) -> str:
     """Return why a file was not written, and what the user can do about it."""
-    message = system_message(error).lower()
+    message = describe_system_error(error).lower()
     if error.errno in DISK_FULL_ERRORS:
         return f"{message}; free some space on the disk of {target.parent} and try again"
     if error.errno == errno.EROFS:

@@ -41,15 +41,15 @@ class FrameForm:
         return encode
 
 
-def sent_as(type: str, *names: str, **fixed: Any) -> FrameForm:
+def make_frame_form(type: str, *names: str, **fixed: Any) -> FrameForm:
     """Return the form of a frame. Without names, it has all fields of its event, in their order."""
     return FrameForm(type, names, fixed)
 
 
 FRAME_ONLY: dict[str, Encoder] = {
-    "text.delta": sent_as("text", "content").encoder(()),
-    "thinking.delta": sent_as("thinking", "content").encoder(()),
-    "tool.output.delta": sent_as("tool_output", "call_id", "content").encoder(()),
+    "text.delta": make_frame_form("text", "content").encoder(()),
+    "thinking.delta": make_frame_form("thinking", "content").encoder(()),
+    "tool.output.delta": make_frame_form("tool_output", "call_id", "content").encoder(()),
 }
 """Type of an event that is sent and never written to a log → its encoder."""
 

@@ -26,7 +26,7 @@ def to_byte_text(data: bytes) -> str:
     return data.decode("latin-1").translate(HIGH_BYTE_CHARACTERS)
 
 
-def path_to_byte_text(path: str) -> str:
+def convert_path_to_byte_text(path: str) -> str:
     """Return the byte text of a path."""
     return path if path.isascii() and "\n" not in path else to_byte_text(os.fsencode(path))
 

@@ -192,7 +192,7 @@ class TokenForm:
     pattern: re.Pattern[bytes]
 
 
-def token_forms() -> Iterator[TokenForm]:
+def list_token_forms() -> Iterator[TokenForm]:
     """Yield the forms of all vendors."""
     for forms in VENDOR_PREFIXES.values():
         for prefix, rest in forms:

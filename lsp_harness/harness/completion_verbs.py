@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_reading import describe_system_error, is_regular_file
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, HarnessError, NoAnswer
 from lsp_harness.harness.acceptance_stats import AcceptanceStats
@@ -80,14 +80,14 @@ class Pause:
                 remove_irregular_file(_pause_file()).touch(mode=0o600)
             except OSError as error:
                 raise FileError(
-                    f"{_pause_file()} cannot be written ({system_message(error)}); {paths.STATE.advice}"
+                    f"{_pause_file()} cannot be written ({describe_system_error(error)}); {paths.STATE.advice}"
                 ) from error
         elif not on:
             try:
                 _pause_file().unlink(missing_ok=True)
             except OSError as error:
                 raise FileError(
-                    f"{_pause_file()} cannot be removed ({system_message(error)}); remove it yourself"
+                    f"{_pause_file()} cannot be removed ({describe_system_error(error)}); remove it yourself"
                 ) from error
 
     def _read_scope(self) -> Scope | None:

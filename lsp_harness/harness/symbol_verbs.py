@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.folders import is_same_file, path_inside
+from lsp_harness.files.folders import find_path_inside, is_same_file
 from lsp_harness.harness.services import Services
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.snapshot import Snapshot
@@ -110,7 +110,9 @@ class SymbolVerbs:
         """Return the symbols of one workspace folder, without those of the open files."""
         open_paths = {snapshot.path for snapshot in self._services.open_files() if snapshot.root == root}
         # a workspace folder within this one has an index of its own
-        inner = [path for other in self._services.workspace.roots if (path := path_inside(other, root)) and path.parts]
+        inner = [
+            path for other in self._services.workspace.roots if (path := find_path_inside(other, root)) and path.parts
+        ]
         matches = await self._services.index.query.matching_symbols(root.as_uri(), query, open_paths)
         return [
             (match.rank, _indexed_location(root / match.symbol.path, match.symbol, match.text_before))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from lsp_harness.config.resources import grammar_folder
+from lsp_harness.config.resources import find_grammar_folder
 
 FENCE_PATTERN = re.compile(r"^```[^\n`]*\n(.*?^)```", re.DOTALL | re.MULTILINE)
 GBNF_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -16,7 +16,7 @@ GBNF_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 @cache
 def _grammar_file(name: str) -> str:
-    return (grammar_folder() / f"{name}.gbnf").read_text(encoding="utf-8")
+    return (find_grammar_folder() / f"{name}.gbnf").read_text(encoding="utf-8")
 
 
 def _redefine_rules(grammar: str, **bodies: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import open_regular, system_message
+from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.events.tool_events import ArtifactCreated
@@ -116,7 +116,7 @@ class ArtifactStore:
                     size += len(piece)
                 os.fsync(descriptor)
         except OSError as error:
-            raise FileError(f"an output was not saved in {folder}: {system_message(error).lower()}") from error
+            raise FileError(f"an output was not saved in {folder}: {describe_system_error(error).lower()}") from error
         return ArtifactCreated(artifact_id, f"{FOLDER_NAME}/{artifact_id}", kind, size, digest.hexdigest(), call_id)
 
     def _record_or_remove(self, artifact: ArtifactCreated) -> ArtifactCreated:
@@ -158,7 +158,9 @@ def read_artifact(
             except FileNotFoundError:
                 raise
             except OSError as error:
-                raise FileError(f"artifact {artifact_id} cannot be read: {system_message(error).lower()}") from error
+                raise FileError(
+                    f"artifact {artifact_id} cannot be read: {describe_system_error(error).lower()}"
+                ) from error
     raise FileMissing(f"there is no artifact {artifact_id} in this session; its id is in the output that names it")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import uvicorn
 from mcp.server import MCPServer
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.wire.loopback_access import (
     IPV4_NAMES,
@@ -103,7 +103,7 @@ def read_token(file: Path) -> str:
         with os.fdopen(descriptor, "w") as stream:
             stream.write(token + "\n")
     except OSError as error:
-        raise FileError(f"{file} cannot be used for the token: {system_message(error)}") from error
+        raise FileError(f"{file} cannot be used for the token: {describe_system_error(error)}") from error
     return token
 
 
@@ -128,7 +128,9 @@ async def serve_http(
             listener.bind((LOOPBACK_ADDRESS, port))
             listener.listen()
         except OSError as error:
-            raise UsageError(f"port {port} cannot be used: {system_message(error)}; choose another --http") from error
+            raise UsageError(
+                f"port {port} cannot be used: {describe_system_error(error)}; choose another --http"
+            ) from error
         port = listener.getsockname()[1]
         application = server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK_ADDRESS)
         guarded = TokenGuard(application, token, port)

@@ -8,7 +8,7 @@ from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.mcp.served_project import ReportLine, ServedProject, ignore_line
@@ -158,7 +158,7 @@ class TextVerifier:
         turn = session.begin_turn(Ingress("check", "a text of another program", file.name))
         turn.append(ChecksCompleted.from_verdict(verdict))
         session.end_turn(turn, Ending("completed", "checked", verdict.marks))
-        return document_name(session.log, turn.number)
+        return make_document_name(session.log, turn.number)
 
 
 class _PresentTests:

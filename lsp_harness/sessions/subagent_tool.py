@@ -11,7 +11,7 @@ from typing import cast
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.tool_environment import Execution
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, object_schema, read_text
 from lsp_harness.errors import HarnessError, NoAnswer, UsageError
 from lsp_harness.events.session_events import AgentFinished
 from lsp_harness.kernel.ingress import Ingress
@@ -71,7 +71,7 @@ class SubagentTool:
         + " ".join(f"{preset.name}: {preset.purpose}." for preset in PRESETS.values())
     )
     schema: Schema = object_schema(
-        {"prompt": text_schema("The whole task, with all names and paths that it needs", MAX_PROMPT_CHARS)},
+        {"prompt": make_text_schema("The whole task, with all names and paths that it needs", MAX_PROMPT_CHARS)},
         {
             "preset": {"enum": list(PRESETS), "description": f"{next(iter(PRESETS))} if absent"},
             "execution": {"enum": list(EXECUTIONS), "description": "background: go on and get the answer later"},

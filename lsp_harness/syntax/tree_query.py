@@ -10,7 +10,7 @@ from threading import Lock
 
 from tree_sitter import Node, Query, QueryCursor
 
-from lsp_harness.config.resources import resource_path
+from lsp_harness.config.resources import find_resource
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import grammar
 
@@ -44,7 +44,7 @@ def read_query_source(language: LanguageSpec, name: str) -> str:
     """Return the text of a query: first that of the parent language of a dialect, then that of the dialect itself."""
     names, _, parent = name.partition("@")
     files = [
-        resource_path("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
+        find_resource("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
     ]
     source = "\n".join(file.read_text("utf-8") for file in files if file.is_file())
     return "\n".join(re.findall(rf"^\({parent} (\(.+)\)$", source, re.MULTILINE)) if parent else source

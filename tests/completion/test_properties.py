@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.completion.rules.ghost_text import Ghost, choose_display_mode
 from lsp_harness.completion.rules.overlap_rules import count_unclosed
-from lsp_harness.completion.rules.shaping import is_settled, shape
+from lsp_harness.completion.rules.shaping import is_settled, shape_ghost
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "rust", "java", "html", "lua", "markdown", "")
 PIECES = (
@@ -36,15 +36,15 @@ many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCh
 @many
 @given(ghosts())
 def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is not None:
-        assert shape(ghost.with_text(text)).text == text
+        assert shape_ghost(ghost.with_text(text)).text == text
 
 
 @many
 @given(ghosts())
 def test_terminators_are_the_document_s(ghost: Ghost) -> None:
-    result = shape(ghost).text or ""
+    result = shape_ghost(ghost).text or ""
     assert "\r" not in result.replace(ghost.newline, "")
     if ghost.newline == "\n":
         assert "\r" not in result
@@ -53,7 +53,7 @@ def test_terminators_are_the_document_s(ghost: Ghost) -> None:
 @many
 @given(ghosts())
 def test_one_line_is_one_line(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is None or ghost.mode == "block":
         return
     line, newline, rest = text.partition(ghost.newline)
@@ -68,7 +68,7 @@ def test_one_line_is_one_line(ghost: Ghost) -> None:
 @many
 @given(ghosts())
 def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
-    text, rest = shape(ghost).text, ghost.line_suffix.strip()
+    text, rest = shape_ghost(ghost).text, ghost.line_suffix.strip()
     short = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
     if text is not None and ghost.mode == "line" and rest and not short:
         assert not text.lstrip().startswith(rest)
@@ -77,7 +77,7 @@ def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
 @many
 @given(ghosts())
 def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is not None:
         assert text.strip()
         if ghost.mode == "block":
@@ -88,10 +88,10 @@ def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
 @given(ghosts(), code)
 def test_enough_means_that_more_text_changes_nothing(ghost: Ghost, more: str) -> None:
     if is_settled(ghost):
-        assert shape(ghost.with_text(ghost.text + more)).text == shape(ghost).text
+        assert shape_ghost(ghost.with_text(ghost.text + more)).text == shape_ghost(ghost).text
 
 
 @many
 @given(ghosts())
 def test_having_a_text_is_being_made_with_it(ghost: Ghost) -> None:
-    assert shape(ghost.with_text("x").with_text(ghost.text)) == shape(replace(ghost))
+    assert shape_ghost(ghost.with_text("x").with_text(ghost.text)) == shape_ghost(replace(ghost))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lsp_harness.config.load import Problem, apply_editor_settings, load, user_config_file
-from lsp_harness.config.schema import Config, item_type, tables
+from lsp_harness.config.load import Problem, apply_editor_settings, find_user_config_file, load
+from lsp_harness.config.schema import Config, find_item_type, tables
 
 CHANGED: dict[str, Any] = {
     "model.path": "other",
@@ -194,7 +194,7 @@ def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: P
     (home / "config.toml").write_text("[engine]\nurl = '/run/mine.sock'\n")
     assert load(tmp_path, {})[0].engine.url == "/run/mine.sock"
     assert load(tmp_path, {"LSP_HARNESS_ENGINE__SCRIPT": "mine.json"})[0].engine.script == "mine.json"
-    assert user_config_file() == home / "config.toml"
+    assert find_user_config_file() == home / "config.toml"
 
 
 @pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
@@ -284,6 +284,6 @@ def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: 
     for table, known in tables().items():
         for key, (kind, _) in known.items():
             value = getattr(getattr(config, table), key)
-            item = item_type(kind)
+            item = find_item_type(kind)
             assert type(value) is (tuple if item else kind)
             assert all(type(entry) is item for entry in value) if item else True

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from lsp_harness.disk import file_warnings
 from lsp_harness.errors import ConfigError
 
@@ -34,7 +34,7 @@ def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytes
     base.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
     assert paths.runtime_folder() == base / "lsp-harness"
-    assert paths.replacement_message(paths.RUNTIME) == ""
+    assert paths.describe_replacement(paths.RUNTIME) == ""
 
 
 def _give_away(base: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
     assert sorted(base.rglob("*")) == before
     [said] = caplog.messages
     assert f"; {_temporary(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
-    assert paths.replacement_message(paths.RUNTIME) == said
+    assert paths.describe_replacement(paths.RUNTIME) == said
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
@@ -92,7 +92,7 @@ def test_without_a_home_nothing_is_made_in_the_current_folder(
     if home != "":
         assert paths.state_folder() == _temporary(surroundings) / "state"
         assert paths.cache_folder() == _temporary(surroundings) / "cache"
-    assert user_config_file().is_absolute()
+    assert find_user_config_file().is_absolute()
     assert {entry.name for entry in surroundings.iterdir()} <= {_temporary(surroundings).name}
 
 

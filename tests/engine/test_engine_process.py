@@ -13,7 +13,7 @@ import pytest
 
 import lsp_harness
 from lsp_harness.config import paths
-from lsp_harness.engine.main import bind_socket, report_to_parent, socket_identity
+from lsp_harness.engine.main import bind_socket, identify_socket, report_to_parent
 from tests.support.engine import EngineProcess
 
 
@@ -96,13 +96,13 @@ def short() -> Iterator[Path]:
 
 def test_a_socket_a_dead_engine_left_is_taken_over_and_told_apart(short: Path):
     first = bind_socket(short)
-    old = socket_identity(short)
+    old = identify_socket(short)
     first.close()
     assert short.exists()
 
     second = bind_socket(short)
 
-    assert socket_identity(short) not in (old, (0, 0))
+    assert identify_socket(short) not in (old, (0, 0))
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(short))
     second.close()

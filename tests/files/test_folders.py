@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files import folders
-from lsp_harness.files.folders import files_shown_as, find_folder, is_same_file, path_inside, paths_inside
+from lsp_harness.files.folders import (
+    find_files_shown_as,
+    find_folder,
+    find_path_inside,
+    find_paths_inside,
+    is_same_file,
+)
 
 
 @pytest.fixture
@@ -56,13 +62,13 @@ def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[st
 
 def test_nothing_is_in_no_folder(disk: Path):
     assert find_folder(None, [disk]) is None
-    assert path_inside(Path("/a\0b"), disk) is None
+    assert find_path_inside(Path("/a\0b"), disk) is None
 
 
 def test_a_change_of_a_link_is_one_of_both(disk: Path):
-    assert paths_inside(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
-    assert paths_inside(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
-    assert paths_inside(disk / "outside" / "a.py", disk / "real") == set()
+    assert find_paths_inside(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
+    assert find_paths_inside(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
+    assert find_paths_inside(disk / "outside" / "a.py", disk / "real") == set()
 
 
 def test_the_same_folder_by_two_names(disk: Path):
@@ -76,7 +82,7 @@ def test_the_same_folder_by_two_names(disk: Path):
 def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
     disk: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    identity = folders.file_identity
+    identity = folders.read_file_identity
 
     def folding(path: str | Path) -> folders.FileIdentity | None:
         """Return the identity of a file as a case-insensitive file system finds it."""
@@ -86,7 +92,7 @@ def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
             folder_path /= next((each for each in names if each.casefold() == part.casefold()), part)
         return identity(folder_path)
 
-    monkeypatch.setattr(folders, "file_identity", folding)
+    monkeypatch.setattr(folders, "read_file_identity", folding)
     assert find_folder(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
     assert find_folder(disk / "REAL" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
 
@@ -94,5 +100,5 @@ def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
 def test_the_file_that_a_client_cannot_spell_is_found(tmp_path: Path):
     folder = os.fsencode(tmp_path) + b"/inform\xe1tica"
     os.mkdir(folder)
-    assert files_shown_as(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
-    assert files_shown_as(tmp_path / "a.py") == []
+    assert find_files_shown_as(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
+    assert find_files_shown_as(tmp_path / "a.py") == []

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
-from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, error_answer
+from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, make_error_answer
 from lsp_harness.api.api_route import MAX_BODY_BYTES
 from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.wire.loopback_access import group_headers, host_names, is_local_host, read_bearer
@@ -84,7 +84,7 @@ class RequestGuard:
             self._check(scope)
             await self._app(scope, receive, send)
         except ApiError as error:
-            await error_answer(error)(scope, receive, send)
+            await make_error_answer(error)(scope, receive, send)
         except (ClientDisconnect, WebSocketDisconnect):
             # the client went in the middle of its request, which is no bug
             return
@@ -92,7 +92,7 @@ class RequestGuard:
             LOG.error("%s at %s", type(error).__name__, _escaped_path(scope), exc_info=error)
             if not has_begun():
                 failure = InternalError("this request failed because of a bug", "look at the log of the server")
-                await error_answer(failure)(scope, receive, send)
+                await make_error_answer(failure)(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         """Raise ApiError for a request that is not allowed."""

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lsp_harness.api.access.request_guard import SUBPROTOCOL
 from lsp_harness.api.api_context import ApiContext
-from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound, describe_error, error_answer
+from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound, describe_error, make_error_answer
 from lsp_harness.api.event_streams import OpenStream
 from lsp_harness.api.routes.agent_routes import AGENT_ID
 from lsp_harness.errors import HarnessError
@@ -46,7 +46,7 @@ EVENTS_OF_THREAD = ("threadId", "sessionId")
 """Fields of the query that other clients use. An agent is its own thread here."""
 
 
-def socket_routes(context: ApiContext) -> list[BaseRoute]:
+def list_socket_routes(context: ApiContext) -> list[BaseRoute]:
     """Return the routes of the WebSockets."""
 
     async def terminal(socket: WebSocket) -> None:
@@ -83,7 +83,7 @@ def _count_sockets(context: ApiContext, serve: Handler) -> Handler:
             # a client that is gone is told nothing
             with suppress(RuntimeError, OSError, WebSocketDisconnect):
                 if socket.application_state.name == "CONNECTING":
-                    await socket.send_denial_response(error_answer(error))
+                    await socket.send_denial_response(make_error_answer(error))
                 else:
                     await socket.close(1011)
         except WebSocketDisconnect:

@@ -21,10 +21,10 @@ from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
     fit_lines,
+    make_text_schema,
     object_schema,
     read_text,
     shorten_line,
-    text_schema,
 )
 from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import UsageError
@@ -118,7 +118,7 @@ class GlobTool:
 
     name = "glob"
     description = "List files by a pattern such as *.py or src/**/*.ts."
-    schema: Schema = object_schema({"pattern": text_schema("Pattern of paths")})
+    schema: Schema = object_schema({"pattern": make_text_schema("Pattern of paths")})
 
     def __init__(self, environment: ToolEnvironment) -> None:
         self._paths = WorkspacePaths(environment, self.name)
@@ -149,8 +149,8 @@ class GrepTool:
     name = "grep"
     description = "Find lines by a regular expression. Returns path:line: text."
     schema: Schema = object_schema(
-        {"pattern": text_schema("Python regular expression", 500)},
-        {"glob": text_schema("Only files that match this, such as *.py")},
+        {"pattern": make_text_schema("Python regular expression", 500)},
+        {"glob": make_text_schema("Only files that match this, such as *.py")},
     )
 
     def __init__(self, environment: ToolEnvironment, seconds: float = SEARCH_S) -> None:

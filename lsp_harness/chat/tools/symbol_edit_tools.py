@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lsp_harness.chat.tools.checked_writing import NewText
-from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8, edit_schema, strip_line_numbers
+from lsp_harness.chat.tools.edit_tools import (
+    MAX_TEXT_CHARS,
+    FileEditTool,
+    check_utf8,
+    make_edit_schema,
+    strip_line_numbers,
+)
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, read_text
 from lsp_harness.errors import UsageError
 from lsp_harness.text.code_lines import indentation_of, is_blank, is_lone_closer
 from lsp_harness.text.document import Document
@@ -99,11 +105,11 @@ class ReplaceSymbolTool(SymbolEditTool):
 
     name = "replace_symbol_body"
     description = "Replace the whole definition of a function, class or method, including its first line."
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("File, relative to the workspace"),
-            "name": text_schema("Name, or Class/method"),
-            "text": text_schema("The whole new definition", MAX_TEXT_CHARS),
+            "path": make_text_schema("File, relative to the workspace"),
+            "name": make_text_schema("Name, or Class/method"),
+            "text": make_text_schema("The whole new definition", MAX_TEXT_CHARS),
         }
     )
 
@@ -128,11 +134,11 @@ class InsertBeforeSymbolTool(SymbolEditTool):
 
     name = "insert_before_symbol"
     description = "Insert code before a function, class or method."
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("File, relative to the workspace"),
-            "name": text_schema("Name of the symbol, or Class/method"),
-            "text": text_schema("Code to insert", MAX_TEXT_CHARS),
+            "path": make_text_schema("File, relative to the workspace"),
+            "name": make_text_schema("Name of the symbol, or Class/method"),
+            "text": make_text_schema("Code to insert", MAX_TEXT_CHARS),
         }
     )
 

@@ -12,10 +12,10 @@ from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
     fit_lines,
+    make_text_schema,
     object_schema,
     read_text,
     shorten_line,
-    text_schema,
 )
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.files.secrets import redact
@@ -27,8 +27,8 @@ MAX_SHOWN_BODIES = 3
 """Most symbols whose code is part of an answer."""
 BODY_KINDS = frozenset({"function", "method"})
 """Kinds of symbols whose inner symbols are not part of an overview."""
-NAME = text_schema("Name, or Class/method")
-PATH = text_schema("File, relative to the workspace")
+NAME = make_text_schema("Name, or Class/method")
+PATH = make_text_schema("File, relative to the workspace")
 
 
 class FindSymbolTool:

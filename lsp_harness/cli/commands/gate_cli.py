@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.composition import project_root
+from lsp_harness.cli.composition import find_project_root
 from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.load import Problem
@@ -60,7 +60,7 @@ def check(
 
 
 def _make_gate(mode: PermissionMode | None) -> PermissionGate:
-    folder = project_root(Path.cwd() / "file")
+    folder = find_project_root(Path.cwd() / "file")
     policy, problems = make_policy(read_settings(folder), [folder])
     for problem in problems:
         warn(describe_problem(problem))

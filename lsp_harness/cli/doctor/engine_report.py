@@ -16,7 +16,7 @@ CLIENT_NAME_CHARS = 26
 """Number of characters of a client's name that are shown. The names of our clients are as long."""
 
 
-def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
+def list_facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     """Return the (name, value) lines about one engine."""
     residents = _as_objects(props.get("residents"))
     context = _as_number(_as_object(props.get("default_generation_settings")).get("n_ctx"))
@@ -39,12 +39,12 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
         yield "a step", steps
     if (pending := _as_number(props.get("pending"))) is not None:
         yield "queue", format_count(round(pending), "request")
-    if limitations := limits(props):
+    if limitations := list_limits(props):
         yield "limits", limitations
     yield from _format_counts(totals)
 
 
-def limits(props: Json) -> str:
+def list_limits(props: Json) -> str:
     """Return what the model or its memory cannot do, and the consequence. The text is empty if it can do everything."""
     memory = _as_object(props.get("memory"))
     window = _as_number(memory.get("window"))
@@ -67,7 +67,7 @@ def limits(props: Json) -> str:
     return "; ".join(limitations)
 
 
-def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
+def list_clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
     """Return (client, tokens, age, state) of each prompt in memory, the newest first."""
     residents = _as_objects(props.get("residents"))
     for resident in sorted(residents, key=lambda resident: _as_number(resident.get("age_s")) or 0):
@@ -80,7 +80,7 @@ def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
         )
 
 
-def reuse_share(totals: Json) -> float | None:
+def compute_reuse_share(totals: Json) -> float | None:
     """Return the share of prompt tokens that were reused, from 0 to 1, or None before the first prompt."""
     evaluated, reused = (
         _as_number(totals.get("prompt_tokens_evaluated")),
@@ -92,7 +92,7 @@ def reuse_share(totals: Json) -> float | None:
 
 
 def _format_counts(totals: Json) -> Iterator[tuple[str, str]]:
-    share = reuse_share(totals)
+    share = compute_reuse_share(totals)
     if share is not None:
         prompt = sum(_as_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
         yield "reuse", f"{share:.1%} of {prompt:,.0f} prompt tokens"

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
@@ -334,7 +334,7 @@ def _describe_value(value: object) -> str:
 
 def _write(text: str) -> None:
     """Print a text that a model or a file may have written, so that it cannot control the terminal."""
-    sys.stdout.write(f"{encodable(escape_controls(text), sys.stdout)}\n")
+    sys.stdout.write(f"{make_encodable(escape_controls(text), sys.stdout)}\n")
 
 
 def _history_file() -> Path | None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.wire.stage_lines import describe_stage
 
@@ -76,14 +76,14 @@ class SessionPrinter:
         self._answers.flush()
 
     def _write_text(self, text: str) -> None:
-        self._answers.write(encodable(escape_controls(text), self._answers))
+        self._answers.write(make_encodable(escape_controls(text), self._answers))
         self._answers.flush()
         if text:
             self._is_within_line = not text.endswith("\n")
 
     def _print_line(self, text: str) -> None:
         self.end_line()
-        self._details.write(f"{encodable(escape_controls(text), self._details)}\n")
+        self._details.write(f"{make_encodable(escape_controls(text), self._details)}\n")
         self._details.flush()
 
     def _show_end(self, frame: Frame) -> None:

@@ -18,7 +18,7 @@ from prompt_toolkit.input import create_input
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import create_output
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.disk.file_writing import open_for_append, write_own_file
 
@@ -73,7 +73,7 @@ class TerminalLines:
             self._app.exit(exception=LineCancelledError())
 
     async def _read(self, session: PromptSession[str], prompt: str, *, drops_typed: bool = False) -> str | None:
-        shown = encodable(prompt, self._stream)
+        shown = make_encodable(prompt, self._stream)
         self._stream.flush()
         self._is_reading, self._is_cancelled = True, False
         try:

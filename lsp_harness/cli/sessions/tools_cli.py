@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import JsonOption, encodable, print_json, say
+from lsp_harness.cli.console import JsonOption, make_encodable, print_json, say
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import UsageError
 from lsp_harness.sessions.direct_call import CallOutcome, call_tool
@@ -58,7 +58,7 @@ def call(
     else:
         stream = sys.stderr if outcome.is_error else sys.stdout
         lines = [outcome.output, *outcome.findings]
-        stream.write(encodable("".join(f"{line}\n" for line in lines if line), stream))
+        stream.write(make_encodable("".join(f"{line}\n" for line in lines if line), stream))
     return int(outcome.is_error)
 
 

@@ -20,7 +20,7 @@ from lsp_harness.coding.ladder.ladder import (
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn_driver import TurnDriver
 from lsp_harness.errors import IndexIncomplete, NoAnswer
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.process.offload import offload
@@ -104,7 +104,7 @@ class RepairTests(EditTask):
         if not self._statements:
             raise NoAnswer("the failing tests run no statement of this code")
         lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
-        if not secret_lines(document).isdisjoint(lines):
+        if not find_secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         limit_s = self.context.config.generation.test_repair_s if self.limit_s is None else self.limit_s
         return LadderSource(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.lookup.required_imports import local_name
+from lsp_harness.context.lookup.required_imports import name_locally
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
@@ -206,7 +206,7 @@ def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[s
     # an unfinished import may seem to contain the text that follows it, so its names do not count as imported
     own_start = max((item.start for item in all_imports if item.start <= offset), default=-1)
     bound = {item.name for item in declarations}
-    bound |= {local_name(item, tree.language) for item in all_imports if item.start != own_start}
+    bound |= {name_locally(item, tree.language) for item in all_imports if item.start != own_start}
     return [name for name in names if name not in bound and _is_used(tree, name)]
 
 

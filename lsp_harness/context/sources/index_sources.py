@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from lsp_harness.context.context_inputs import CodeSelection, CompletionInputs, WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, CompletionSource, InstructionSource, SectionTitle, Share
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.fragment import Fragment, TokenCounter, sum_tokens
 from lsp_harness.context.lookup.cursor_names import read_span_names
 from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.files.secrets import find_secrets
@@ -218,15 +218,15 @@ class RelatedCodeSource(InstructionSource):
         indexed_definitions = await index.definition_lines(code.document.uri, code.path, names)
         import_lines = [line for line in find_required_imports(tree, code.span) if not find_secrets(encode(line))]
         imports = await self._fit_lines(import_lines, budget, code.path, IMPORTS_REASON)
-        left = budget - total_tokens(imports)
+        left = budget - sum_tokens(imports)
         test = usage.test
         tests = await self._fit_test(test, min(left, int(budget * TEST_SHARE)), code.comment) if test else []
         # a use inside the quoted test is quoted already
         uses = [use for use in usage.uses if not (tests and test and test.contains(use))]
-        uses_budget = max(0, min(left, int(budget * USES_SHARE)) - total_tokens(tests))
+        uses_budget = max(0, min(left, int(budget * USES_SHARE)) - sum_tokens(tests))
         calls = [*tests, *await self._fit_uses(uses, uses_budget, code.comment)]
         definitions = [*_read_own_definitions(tree, declarations, code, names), *indexed_definitions]
-        signatures = await fit_signatures(definitions, left - total_tokens(calls), self._inputs.count, code.comment)
+        signatures = await fit_signatures(definitions, left - sum_tokens(calls), self._inputs.count, code.comment)
         return (*imports, *signatures, *calls)
 
     async def _find_usage(self, qualified_name: str) -> DeclarationUsage:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from lsp_harness.engine.cache.cached_sequence import drop_old_logits, eviction_order
+from lsp_harness.engine.cache.cached_sequence import drop_old_logits, sort_for_eviction
 from lsp_harness.engine.cache.slot_table import PLACEHOLDER_TOKEN, SequenceMemory, Slot, SlotTable
 from lsp_harness.errors import EngineBusy, EngineRefused
 
@@ -298,7 +298,7 @@ class KvCache(SlotTable):
     def _idle_slots(self) -> list[Slot]:
         """Return the idle slots with a sequence, in eviction order."""
         occupied = [slot for slot in self.slots if slot.tokens]
-        return [slot for slot in eviction_order(occupied, self._now()) if not slot.is_busy]
+        return [slot for slot in sort_for_eviction(occupied, self._now()) if not slot.is_busy]
 
     def _make_room(self, cells: int) -> bool:
         """Evict idle slots until `cells` are free and the used cells would not exceed `fast_cells` with them.

@@ -14,7 +14,7 @@ from lsp_harness.engine.cache.kv_cache import KvCache
 from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
 from lsp_harness.engine.decode.llama import Llama, Logits
-from lsp_harness.engine.decode.sampler import Sampler, likeliest_match, token_logprob, top_logprobs
+from lsp_harness.engine.decode.sampler import Sampler, compute_logprob, find_likeliest_match, top_logprobs
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 
 
@@ -252,7 +252,7 @@ class Branch:
         if forced:
             # The grammar does not see this token, so the token must not go beyond the forced text if there is one.
             within = bool(self._sampling.grammar)
-            token = likeliest_match(self._vocabulary, logits, forced, within=within)
+            token = find_likeliest_match(self._vocabulary, logits, forced, within=within)
         else:
             token = self._sampler.sample(logits)
         if token is None or self._vocabulary.ends_answer(token):
@@ -294,7 +294,7 @@ class Branch:
                 return ()
             # The typed part of a word is certain, so only tokens that agree with it are counted.
             among = self._vocabulary.matching_tokens(forced) if forced else None
-            return (TokenLogprob(self._vocabulary.special_text(token), token_logprob(logits, token, among)),)
+            return (TokenLogprob(self._vocabulary.special_text(token), compute_logprob(logits, token, among)),)
         own, others = top_logprobs(logits, token, top)
         likeliest = tuple((self._vocabulary.special_text(t), p) for t, p in others)
         return (TokenLogprob(self._vocabulary.special_text(token), own, likeliest),)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.embed.embedder import EmbeddedText, Embedder
-from lsp_harness.engine.http.response import error_response, json_endpoint
+from lsp_harness.engine.http.response import make_error_response, make_json_endpoint
 from lsp_harness.errors import EngineRefused, ModelError
 from lsp_harness.inference import embedding_request as embedding
 
@@ -19,7 +19,7 @@ Handler = Callable[[Request, Json], Awaitable[Response]]
 NOT_IMPLEMENTED = 501
 
 
-def routes(embedder: Embedder) -> list[BaseRoute]:
+def list_routes(embedder: Embedder) -> list[BaseRoute]:
     """Return the routes over `embedder`."""
 
     async def embed_native(request: Request, body: Json) -> Response:
@@ -62,9 +62,9 @@ def _make_endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
             try:
                 return await handle(request, body)
             except ModelError as failure:
-                return error_response(NOT_IMPLEMENTED, failure.message)
+                return make_error_response(NOT_IMPLEMENTED, failure.message)
 
-        return await json_endpoint(answer)(request)
+        return await make_json_endpoint(answer)(request)
 
     return endpoint
 

@@ -24,7 +24,7 @@ MAX_CHARS_PER_TOKEN = 128
 """Length of the longest token, a run of blanks."""
 
 
-async def offload_long(function: Callable[[], T], chars: int) -> T:
+async def offload_long_text(function: Callable[[], T], chars: int) -> T:
     """Return the result of a function that reads `chars` characters. A long text is read in a thread."""
     return await offload(chars, function, limit=SHORT_TEXT_CHARS)
 
@@ -167,7 +167,7 @@ class EngineHost:
             raise EngineRefused(
                 f"{chars:,} characters do not fit into the {self.context_length:,} tokens of model.context_length"
             )
-        return await offload_long(function, chars)
+        return await offload_long_text(function, chars)
 
     async def tokenize_prompt(self, prompt: str | tuple[int | str, ...]) -> list[int]:
         """Return the tokens of a prompt that may mix texts and tokens.

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.http.engine_host import EngineHost
-from lsp_harness.engine.http.response import ChunkResponse, error_response, json_endpoint
+from lsp_harness.engine.http.response import ChunkResponse, make_error_response, make_json_endpoint
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
@@ -371,7 +371,7 @@ def _wants_usage(body: Json) -> bool:
             return False
 
 
-def routes(host: EngineHost) -> list[BaseRoute]:
+def list_routes(host: EngineHost) -> list[BaseRoute]:
     """Return the routes over `host`."""
     card: Json = {
         "id": host.name,
@@ -389,7 +389,7 @@ def routes(host: EngineHost) -> list[BaseRoute]:
         return (
             JSONResponse(card)
             if name == host.name
-            else error_response(404, f"there is no model {name!r} here; this engine has {host.name!r}")
+            else make_error_response(404, f"there is no model {name!r} here; this engine has {host.name!r}")
         )
 
     async def chat(body: Json) -> Response:
@@ -423,6 +423,6 @@ def routes(host: EngineHost) -> list[BaseRoute]:
     return [
         Route("/v1/models", models),
         Route("/v1/models/{name:path}", model),
-        Route("/v1/chat/completions", json_endpoint(chat), methods=["POST"]),
-        Route("/v1/completions", json_endpoint(completions), methods=["POST"]),
+        Route("/v1/chat/completions", make_json_endpoint(chat), methods=["POST"]),
+        Route("/v1/completions", make_json_endpoint(completions), methods=["POST"]),
     ]

@@ -248,7 +248,7 @@ async def create_offers(
     return offers
 
 
-async def linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> tuple[Edit, ...]:
+async def list_linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> tuple[Edit, ...]:
     """Return the edits of an offer of the linter. For other offers there are none yet.
 
     Raises:

@@ -129,7 +129,7 @@ class FixVerbs:
 
         services, snapshot = self._services, work.snapshot
         await self._turns.prepare(snapshot, needs_model=offer.source == "model")
-        linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
+        linter_edits = await diagnosis.list_linter_edits(snapshot, offer, services.verifier.linter)
 
         async def steps(context: "TurnContext") -> Proposal:
             if engine or not allows_model:

@@ -12,7 +12,7 @@ from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.kernel.log.turn import Turn
@@ -218,7 +218,7 @@ class VerificationRun:
             self._text.version,
             tuple(outcomes),
             Span(start, len(self._text.data) - same),
-            document_name(self._services.session.log, turn.number),
+            make_document_name(self._services.session.log, turn.number),
             self._cause,
             is_complete,
         )

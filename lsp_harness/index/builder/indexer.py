@@ -14,12 +14,12 @@ from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import SkippedFile, WalkedFile, walk
-from lsp_harness.files.walk import workspace_file as walked
+from lsp_harness.files.walk import stat_workspace_file as walked
 from lsp_harness.index.builder.file_extract import Extract
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.reader_processes import ReaderPool
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import DatabaseWriter
 from lsp_harness.text.position import decode
@@ -59,7 +59,7 @@ def open_indexer(
         StoreError: The file cannot be written.
     """
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer, on_progress)) as indexer,
     ):
         yield indexer

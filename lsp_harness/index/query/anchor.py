@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from lsp_harness.index.graph.name_resolution import NameUse, ResolvedDeclaration, SourceText, resolve_name
 from lsp_harness.index.identifier_words import DOTTED_NAME
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, read_symbol_row
 from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
@@ -86,7 +86,7 @@ def _anchors_at(reader: DatabaseReader, position: FilePosition) -> Iterator[Anch
     for file, language, n, chunk, start, text, digest in rows:
         own_chunks, name = {chunk}, ""
         for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else ():
-            symbol = symbol_from_row(row)
+            symbol = read_symbol_row(row)
             name = symbol.qualified
             arguments = (file, n, symbol.start, symbol.end)
             own_chunks |= {
@@ -102,7 +102,7 @@ def find_used_symbols(reader: DatabaseReader, anchor: Anchor) -> Iterator[Symbol
     """Yield the symbols that the names in an anchor mean, the nearest names first."""
     view = IndexView(reader)
     symbols = [
-        symbol_from_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
+        read_symbol_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
     ]
     text = SourceText(anchor.path, anchor.language, [_to_declaration(meaning) for meaning in symbols])
     seen_symbols: dict[tuple[int, int], Symbol] = {}

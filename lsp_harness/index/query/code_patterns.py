@@ -15,13 +15,13 @@ from lsp_harness.index.declaration_shape import (
     DeclarationHead,
     Shape,
     ShapeKey,
-    base_language,
     describe_shapes,
+    find_base_language,
     find_shape,
 )
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, read_symbol_row
 from lsp_harness.store.database import DatabaseReader, Row, placeholders
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.text.position import decode
@@ -167,7 +167,7 @@ def _nearby_shapes(reader: DatabaseReader, request: ExampleRequest) -> Iterator[
     files = [
         (distance(path), file)
         for file, path, language in reader.rows("SELECT id, path, language FROM files WHERE language != ''")
-        if base_language(language) == request.shape.language and bool(TEST_PATH.search(path)) == is_test
+        if find_base_language(language) == request.shape.language and bool(TEST_PATH.search(path)) == is_test
     ]
     rows_left = MAX_NEARBY
     for _, file in sorted(files):
@@ -180,7 +180,7 @@ def _nearby_shapes(reader: DatabaseReader, request: ExampleRequest) -> Iterator[
 
 def _read_shapes(rows: Sequence[Row]) -> Iterator[tuple[Symbol, Shape]]:
     for *row, text, name_start in rows:
-        symbol = symbol_from_row(tuple(row))
+        symbol = read_symbol_row(tuple(row))
         text_before, text_after = decode(text[:name_start]), decode(text[name_start:])
         head = DeclarationHead(
             symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, text_before, text_after

@@ -7,7 +7,7 @@ from itertools import islice
 
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, read_symbol_row
 from lsp_harness.languages.language_table import find_language, shipped_languages
 from lsp_harness.store.database import placeholders
 
@@ -145,7 +145,7 @@ def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = 
     best = sorted(ranks, key=lambda key: (ranks[key], key))
     rows = ((key, view.reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
     # The index may change between the two queries.
-    ranked_symbols = ((ranks[key], symbol_from_row(row)) for key, symbol_rows in rows for row in symbol_rows)
+    ranked_symbols = ((ranks[key], read_symbol_row(row)) for key, symbol_rows in rows for row in symbol_rows)
     matches = (
         SymbolMatch(rank, symbol, view.texts.read_line_start(symbol))
         for rank, symbol in ranked_symbols

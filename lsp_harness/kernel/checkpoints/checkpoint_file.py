@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from lsp_harness.disk.file_reading import read_file, read_text, system_message
+from lsp_harness.disk.file_reading import describe_system_error, read_file, read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.kernel.artifacts import is_ulid
@@ -112,7 +112,9 @@ class CheckpointFolder:
             if checkpoint.is_whole:
                 write_own_file(self.folder / NEWEST_FILE, checkpoint.id.encode())
         except OSError as error:
-            raise FileError(f"no checkpoint can be made, because {path}: {system_message(error).lower()}") from error
+            raise FileError(
+                f"no checkpoint can be made, because {path}: {describe_system_error(error).lower()}"
+            ) from error
 
     def load(self, checkpoint_id: str) -> Checkpoint:
         """Read a checkpoint. Raises FileMissing or FileError."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal, Protocol, get_args
 
-from lsp_harness.disk.file_reading import open_regular, system_message
+from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.checkpoint_file import StoreKind, file_clock_ns, git_mode
@@ -105,7 +105,7 @@ class CopyStore:
         try:
             return await asyncio.to_thread(self._write, data)
         except OSError as error:
-            raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"{self._folder}: {describe_system_error(error).lower()}") from error
 
     async def keep(self, checkpoint_id: str, states: Mapping[str, FileState], part: KeptPart = "") -> None:
         """Do nothing: a copy is kept as long as a checkpoint names it."""
@@ -134,7 +134,7 @@ class CopyStore:
             try:
                 saved[path] = self._write(data)
             except OSError as error:
-                raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
+                raise StoreUnavailable(f"{self._folder}: {describe_system_error(error).lower()}") from error
         return saved
 
     def _write(self, data: bytes) -> str:
@@ -281,7 +281,7 @@ class GitStore:
             with suppress(OSError):
                 os.rename(new, self._folder)
         except OSError as error:
-            raise StoreUnavailable(f"{new}: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"{new}: {describe_system_error(error).lower()}") from error
         finally:
             shutil.rmtree(new, ignore_errors=True)
         if not (self._folder / "HEAD").exists():
@@ -307,7 +307,7 @@ class GitStore:
                 limit_s=GIT_LIMIT_S if limit_s is None else limit_s,
             )
         except OSError as error:
-            raise StoreUnavailable(f"git cannot be started: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"git cannot be started: {describe_system_error(error).lower()}") from error
         if result.exit_code is None:
             raise StoreTooSlow(f"git {arguments[0]} took too long")
         if result.exit_code:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, exchange, rename_new, write_all
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.file_state import ABSENT, SWAP_FOLDER, FileState, read_state
@@ -116,9 +116,8 @@ class FileSwap:
 
     def _make_failure(self, path: str, error: OSError) -> FileError:
         self.roll_back()
-        return FileError(
-            f"nothing was restored, because {self._root / path} cannot be changed: {system_message(error).lower()}"
-        )
+        reason = describe_system_error(error).lower()
+        return FileError(f"nothing was restored, because {self._root / path} cannot be changed: {reason}")
 
     def _require_expected(self, path: str, backup: Path | None) -> None:
         """Raise OSError if the file that was there has another content than the expected one."""

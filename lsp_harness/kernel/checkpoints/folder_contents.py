@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
@@ -148,4 +148,4 @@ def _write_text(file: Path, data: bytes) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_own_file(file, data)
     except OSError as error:
-        raise FileError(f"{file} cannot be written: {system_message(error).lower()}") from error
+        raise FileError(f"{file} cannot be written: {describe_system_error(error).lower()}") from error

@@ -19,7 +19,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.events.event_codec import encode_event, unsaved_keys
+from lsp_harness.events.event_codec import encode_event, list_unsaved_keys
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.files.secrets import may_contain_secret, redact
 from lsp_harness.kernel.log.log_reader import LOG_NAME
@@ -205,7 +205,7 @@ class SessionLog:
             The event in its envelope.
         """
         type, data = encode_event(event)
-        unsaved = {key: data.pop(key) for key in unsaved_keys(type) & data.keys()}
+        unsaved = {key: data.pop(key) for key in list_unsaved_keys(type) & data.keys()}
         seq = self.state.next_seq
         envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, data)
         line = encode(envelope)
@@ -235,7 +235,7 @@ class SessionLog:
     ) -> None:
         """Send data that is not written, such as a piece of text, to the listeners."""
         if self.listeners:
-            unsaved = {key: data[key] for key in unsaved_keys(type) & data.keys()}
+            unsaved = {key: data[key] for key in list_unsaved_keys(type) & data.keys()}
             shown = {**_redact(dict(data)), **unsaved}
             envelope = Event("", None, timestamp(), self.id, turn, step, None, type, shown)
             self._call_listeners(envelope)

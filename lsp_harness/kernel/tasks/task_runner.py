@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import TaskCancelled, TaskCompleted, TaskFailed, TaskStarted
@@ -48,7 +48,7 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
         environment = clean_environment(os.environ if work.env is None else work.env)
         tree = await ProcessTree.start_supervised(work.argv, mark=output.task_id, cwd=work.cwd, env=environment)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
+        raise UsageError(f"{work.argv[0]} cannot be started: {describe_system_error(error).lower()}") from error
     copying = asyncio.ensure_future(_copy(tree, output))
     try:
         async with asyncio.timeout(work.timeout_s):
@@ -211,7 +211,7 @@ class TaskRunner:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             output = TaskOutput(task_id, path, lambda text: self._callbacks.report(task_id, text))
         except OSError as error:
-            message = system_message(error).lower()
+            message = describe_system_error(error).lower()
             raise FileError(f"no task can be started, because {path} cannot be written: {message}") from error
         started = TaskStarted(
             task_id, request.kind, request.title, request.execution, request.call_id, request.session_id
@@ -289,7 +289,9 @@ class TaskRunner:
                 return replace(result, output=text, artifact_id=artifact.artifact_id, log=output.path)
             part = self.read(output.task_id, limit=THRESHOLD_BYTES)
         except (HarnessError, OSError) as error:
-            return replace(result, output=f"[the output was lost: {system_message(error).lower()}]", log=output.path)
+            return replace(
+                result, output=f"[the output was lost: {describe_system_error(error).lower()}]", log=output.path
+            )
         rest = output.path.stat().st_size - part.next_cursor
         return replace(result, output=part.text + (MORE.format(rest) if rest > 0 else ""), log=output.path)
 
@@ -329,7 +331,9 @@ def _result_of(entry: _Entry, work: "asyncio.Future[tuple[int | None, str]]") ->
         case HarnessError() as error:
             return TaskResult("failed", task_id, summary=redact(error.message))
         case error:
-            return TaskResult("failed", task_id, summary=redact(f"{type(error).__name__}: {system_message(error)}"))
+            return TaskResult(
+                "failed", task_id, summary=redact(f"{type(error).__name__}: {describe_system_error(error)}")
+            )
 
 
 def _summarize(exit_code: int | None, text: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.knowledge.learned.fix_template import (
     KINDS,
     LINE,
@@ -68,7 +68,7 @@ def learn_template(report: ErrorReport, before: SyntaxTree, after: SyntaxTree) -
 def _has_secret(tree: SyntaxTree, span: Span) -> bool:
     document = tree.document
     lines = range(document.line_of(span.start), document.line_of(min(span.end, len(document.data))) + 1)
-    return not secret_lines(document).isdisjoint(lines)
+    return not find_secret_lines(document).isdisjoint(lines)
 
 
 @dataclass(slots=True)

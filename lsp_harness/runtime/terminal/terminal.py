@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.secret_values import secret_values
+from lsp_harness.files.secret_values import find_secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
 from lsp_harness.runtime.terminal.output_scanner import OutputSplitter, TerminalQuery, answer_query, scan_output
@@ -104,7 +104,7 @@ class Terminal:
         screen = await asyncio.to_thread(_open_screen, columns, rows)
         environment = add_mark(terminal_environment(env), mark)
         program = await PtyProgram.start(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
-        return cls(program, screen, TerminalLog(log_file, secret_values(env)), mark)
+        return cls(program, screen, TerminalLog(log_file, find_secret_values(env)), mark)
 
     @property
     def pid(self) -> int:

@@ -14,7 +14,7 @@ from itertools import islice
 from time import thread_time
 from typing import NamedTuple
 
-from lsp_harness.config.resources import resource_path
+from lsp_harness.config.resources import find_resource
 from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edit_evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
@@ -166,7 +166,7 @@ def weights() -> Mapping[str, float]:
 
     `benchmarks/token_weights.py` fits them on code with one changed token.
     """
-    table: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
+    table: dict[str, float] = json.loads(find_resource("recovery", "weights.json").read_text("utf-8"))
     return table
 
 
