@@ -18,7 +18,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import UsageError
 from lsp_harness.text.wording import format_count
 
@@ -150,7 +150,9 @@ def report(
     try:
         out.write_text(render_page(measured), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{out} cannot be written ({system_message(error)}); name another file with --out") from error
+        raise UsageError(
+            f"{out} cannot be written ({describe_system_error(error)}); name another file with --out"
+        ) from error
     say(f"{out}: {format_count(len(measured), 'benchmark')}")
     return 0
 

@@ -29,7 +29,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import Infill
@@ -96,7 +96,7 @@ async def run(places: int, seed: int) -> None:
             write_checkout(root, files)
             database = root.parent / "index.db"
             with (
-                closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+                closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
                 closing(Indexer(root, writer)) as indexer,
             ):
                 indexer.scan()

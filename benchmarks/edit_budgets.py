@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs, WorkspaceScope
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.fragment import Fragment, TokenCounter, sum_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.engine.decode.llama import Llama
@@ -49,7 +49,7 @@ class EditJudge:
         code = CodeSelection(tree.document, tree, span, path)
         inputs = InstructionInputs(code, PromptBudget(shares, room), count, WorkspaceScope(known))
         instruction_prompt = await build_instruction_prompt(inputs, system=SYSTEM, task=task)
-        if total_tokens(instruction_prompt.find("code")) <= shares.code_budget:
+        if sum_tokens(instruction_prompt.find("code")) <= shares.code_budget:
             self._judge(instruction_prompt, shares, room)
 
     def _judge(self, made: InstructionPrompt, shares: Context, room: int | None) -> None:

@@ -25,7 +25,7 @@ from benchmarks.evaluation.suites.suite_formats import read_suite
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import Config
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import UsageError
 from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.sessions.model_choice import choose_model
@@ -224,5 +224,5 @@ def _write(page: Path, text: str) -> None:
         page.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(
-            f"{page} cannot be written ({system_message(error)}); name another file with --page"
+            f"{page} cannot be written ({describe_system_error(error)}); name another file with --page"
         ) from error

@@ -25,7 +25,7 @@ import psutil
 from benchmarks.hardship import OPEN, time_until_found
 from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.index.builder.indexer import Indexer
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 FILES, CHANGED = 1_200, 40
@@ -123,7 +123,7 @@ async def run(kills: int, seed: int) -> None:
 
 def read_undisturbed_index(root: Path, database: Path) -> list[tuple[object, ...]]:
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         indexer.scan()

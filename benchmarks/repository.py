@@ -38,7 +38,7 @@ from lsp_harness.context.repository_context import RepositoryContext
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_executor import DirectExecutor
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.process.background_permit import BackgroundPermit
@@ -159,7 +159,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
             write_checkout(root, texts[repo])
             database = root.parent / "index.db"
             with (
-                closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+                closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
                 closing(Indexer(root, writer)) as indexer,
             ):
                 indexer.scan()

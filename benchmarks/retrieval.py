@@ -33,11 +33,11 @@ from benchmarks.fim import Case, read_cases
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import WalkedFile
 from lsp_harness.harness.indexes.embedding_index import MAX_NEAREST
-from lsp_harness.index.builder.chunks import embedding_text
+from lsp_harness.index.builder.chunks import make_embedding_text
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.index.query.code_search import CodeSearch, SearchRequest
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe
@@ -101,7 +101,7 @@ class Place:
 
     def __init__(self, folder: Path, texts: Mapping[str, str]) -> None:
         self.folder = folder
-        with closing(DatabaseWriter(folder / "index.db", SCHEMA, schema_version())) as writer:
+        with closing(DatabaseWriter(folder / "index.db", SCHEMA, read_schema_version())) as writer:
             filling = IndexWriter(writer)
             filling.write(extract_file(WalkedFile(path, 1, len(text)), encode(text)) for path, text in texts.items())
             filling.link_imports(ImportLinks(filling.files, lambda path: ""))
@@ -115,7 +115,7 @@ class Place:
             "GROUP BY digest"
         )
         for at in range(0, len(rows), 64):
-            batch = {key: embedding_text(names, text) for key, names, text in rows[at : at + 64]}
+            batch = {key: make_embedding_text(names, text) for key, names, text in rows[at : at + 64]}
             made = await engine.embed([how.document_prefix + text for text in batch.values()], max_tokens=how.tokens)
             self.vectors.add(how.name, dict(zip(batch, made, strict=True)), len(rows))
             print(f"\r{at + len(batch)}/{len(rows)} embedded ", end="", flush=True)

@@ -129,7 +129,7 @@ class IndexIncomplete(HarnessError):
     """The index does not know the whole folder as it is, so its answer would be a guess.
 
     Args:
-        message: The reason.
+        message: The reason in words.
         is_temporary: Whether it passes by itself.
     """
 

@@ -148,12 +148,12 @@ def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
 @pytest.fixture(scope="session")
 def probed(tiny_model: Path) -> Iterator[Path]:
     """Return the file with the result of the repacking probe for the tiny model. The probe runs once a session."""
-    from lsp_harness.engine.decode.repack_probe import repacking_works
+    from lsp_harness.engine.decode.repack_probe import can_repack
 
     home = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LSP_HARNESS_HOME", str(home))
-        repacking_works(tiny_model)
+        can_repack(tiny_model)
     yield home / "cache" / "probe.json"
     shutil.rmtree(home)
 

@@ -15,7 +15,7 @@ from cyclopts import App
 from lsprotocol import types
 
 from lsp_harness.cli.command_table import ALL_GROUPS, app
-from lsp_harness.config.schema import Kind, item_keys, item_type, tables
+from lsp_harness.config.schema import Kind, find_item_type, list_item_keys, tables
 from lsp_harness.events.event_codec import EVENT_CLASSES
 from lsp_harness.server.commands.command_registry import command_names
 from tests.test_tidy import MODULES, ROOT, list_tracked_files, make_relative_name
@@ -247,9 +247,9 @@ def find_unknown_keys(text: str) -> Iterator[str]:
         for key, value in values.items():
             if key not in known:
                 yield f"[{table}] {key}"
-            elif (item := item_type(known[key][0])) not in (None, str):
+            elif (item := find_item_type(known[key][0])) not in (None, str):
                 used = (name for row in _read_rows(value) for name in row)
-                yield from (f"[[{table}.{key}]] {name}" for name in used if name not in item_keys(item))
+                yield from (f"[[{table}.{key}]] {name}" for name in used if name not in list_item_keys(item))
 
 
 def _read_rows(value: Any) -> Iterable[dict[str, Any]]:

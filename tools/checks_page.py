@@ -21,7 +21,7 @@ an edit does, and only `gone` decides whether a diagnostic is gone.
 
 
 def render() -> str:
-    """Return the page as Markdown."""
+    """Return docs/checks.md: the table of the checks, as Markdown."""
     rows = [
         f"| `{check.name}` | {'fixes' if check.is_about_finding else 'all edits'} "
         f"| {f'`{check.setting}`' if check.setting else 'always on'} | {check.criterion} | `{check.feedback_label}` |\n"

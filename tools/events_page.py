@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from lsp_harness.events.event_codec import EVENT_CLASSES, FRAMES
-from lsp_harness.events.event_schema import ENVELOPE, FieldRow, Schema, describe_class, field_rows
+from lsp_harness.events.event_schema import ENVELOPE, FieldRow, Schema, describe_class, list_field_rows
 from lsp_harness.wire.client_event_codec import ENVELOPE as FRAME_ENVELOPE
 from lsp_harness.wire.client_event_codec import EVENT_CLASSES as CLIENT_CLASSES
 from lsp_harness.wire.client_event_codec import TYPE_ALIASES
@@ -43,14 +43,14 @@ or null if it is not saved) and `turn`, and those of a prompt have its `id`.
 def render() -> str:
     """Return the page as Markdown."""
     envelope = "".join(f"| `{key}` | {schema['description']} |\n" for key, schema in ENVELOPE.items())
-    rows = "".join(_row(type, cls) for type, cls in sorted(EVENT_CLASSES.items()))
+    rows = "".join(_format_row(type, cls) for type, cls in sorted(EVENT_CLASSES.items()))
     sources = _frame_sources()
     frames = "".join(_frame_row(type, sources.get(type, {})) for type in sorted({*sources, *CLIENT_CLASSES}))
     return f"{PAGE_HEAD}{envelope}{TYPES_HEAD}{rows}{FRAMES_HEAD}{frames}"
 
 
-def _row(type: str, cls: type[Any]) -> str:
-    parts = [_describe(row) for row in field_rows(cls)]
+def _format_row(type: str, cls: type[Any]) -> str:
+    parts = [_describe(row) for row in list_field_rows(cls)]
     return f"| `{type}` | {describe_class(cls)} | {_list(parts)} |\n".replace("\n |", " |")
 
 
@@ -67,16 +67,16 @@ def _frame_sources() -> dict[str, dict[str, list[str]]]:
 def _frame_row(type: str, sources: dict[str, list[str]]) -> str:
     cls = CLIENT_CLASSES.get(type)
     # the class of a frame with `details` has there whatever it has no field for
-    rows = [row for row in field_rows(cls) if row.key not in {*FRAME_ENVELOPE, "details"}] if cls else []
+    rows = [row for row in list_field_rows(cls) if row.key not in {*FRAME_ENVELOPE, "details"}] if cls else []
     known = {row.key for row in rows}
     others = dict.fromkeys(key for keys in sources.values() for key in keys if key not in known)
     names = [type, *(alias for alias, name in TYPE_ALIASES.items() if name == type)]
     cells = [
-        _code(names),
+        _format_code(names),
         f"`{cls.__name__}`" if cls else "–",
         describe_class(cls) if cls else "",
         _list([*(_describe(row, mark="") for row in rows), *map(_quote, others)]),
-        _code(sources),
+        _format_code(sources),
     ]
     return f"| {' | '.join(cells)} |\n"
 
@@ -90,7 +90,7 @@ def _list(parts: list[str]) -> str:
     return "<br>".join(parts) or "–"
 
 
-def _code(names: Any) -> str:
+def _format_code(names: Any) -> str:
     return ", ".join(map(_quote, names))
 
 

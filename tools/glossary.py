@@ -69,7 +69,7 @@ def first_sentence(docstring: str) -> str:
 
 
 def render() -> str:
-    """Return the page."""
+    """Return docs/glossary.md: the terms with their meanings, as Markdown."""
     parts = [INTRODUCTION]
     for package in PACKAGES:
         if terms := list(find_terms(package)):

@@ -17,14 +17,16 @@ def render_commands() -> str:
     rows = [("command", "what it does"), ("---", "---")]
     rows += [(f"`{name}`", _first_line(run)) for name, run in COMMANDS.items()]
     rows.append(("`exit`", "End the session."))
-    return _table(rows)
+    return _format_table(rows)
 
 
 def render_presets() -> str:
     """Return the table of the presets of subagents."""
     rows = [("preset", "what it does", "tools", "steps"), ("---", "---", "---", "---")]
-    rows += [(f"`{item.name}`", item.purpose, _code(item.tools), str(item.max_steps)) for item in PRESETS.values()]
-    return _table(rows)
+    rows += [
+        (f"`{item.name}`", item.purpose, _format_code(item.tools), str(item.max_steps)) for item in PRESETS.values()
+    ]
+    return _format_table(rows)
 
 
 def render(page: str) -> str:
@@ -40,11 +42,11 @@ def _first_line(function: Any) -> str:
     return " ".join((function.__doc__ or "").split())
 
 
-def _code(names: Any) -> str:
+def _format_code(names: Any) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def _format_table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
 
 

@@ -7,10 +7,10 @@ import ast
 import sys
 from collections.abc import Mapping
 from inspect import getsource
-from typing import Any, cast
+from typing import Any, cast, get_type_hints
 
 from lsp_harness.config import action_schema, permission_schema, runtime_schema, schema
-from lsp_harness.config.schema import Kind, item_keys, item_type, tables
+from lsp_harness.config.schema import Config, Kind, find_item_type, list_item_keys, tables
 
 PAGE_HEAD = """# Settings
 
@@ -50,11 +50,14 @@ TABLE_HEAD = """| key | type | default | meaning |
 def setting_descriptions() -> dict[str, dict[str, str]]:
     """Return table → key → description. The description of the table has the empty key."""
     descriptions: dict[str, dict[str, str]] = {}
+    names = {kind.__name__: name for name, kind in get_type_hints(Config).items()}
     sources = [getsource(module) for module in (schema, permission_schema, action_schema, runtime_schema)]
     for node in (node for source in sources for node in ast.parse(source).body):
         if not isinstance(node, ast.ClassDef):
             continue
-        table = descriptions.setdefault(node.name.lower(), {"": " ".join((ast.get_docstring(node) or "").split())})
+        table = descriptions.setdefault(
+            names.get(node.name, node.name.lower()), {"": " ".join((ast.get_docstring(node) or "").split())}
+        )
         for field, text in zip(node.body, node.body[1:], strict=False):
             match field, text:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(description))):
@@ -70,30 +73,30 @@ def render() -> str:
     parts = [PAGE_HEAD]
     for table, keys in tables().items():
         parts.append(f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n{TABLE_HEAD}")
-        parts += _rows(keys, descriptions[table])
-        items = dict.fromkeys(item for kind, _ in keys.values() if (item := item_type(kind)) not in (None, str))
+        parts += _list_rows(keys, descriptions[table])
+        items = dict.fromkeys(item for kind, _ in keys.values() if (item := find_item_type(kind)) not in (None, str))
         for item in filter(None, items):
             texts = descriptions[item.__name__.lower()]
-            names = [key for key, (kind, _) in keys.items() if item_type(kind) is item]
+            names = [key for key, (kind, _) in keys.items() if find_item_type(kind) is item]
             name = names[0] if len(names) == 1 else "…"
             parts.append(f"\n`[[{table}.{name}]]`: {texts['']}\n\n{TABLE_HEAD}")
-            parts += _rows(item_keys(item), texts)
+            parts += _list_rows(list_item_keys(item), texts)
     return "".join(parts)
 
 
-def _rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -> list[str]:
+def _list_rows(keys: Mapping[str, tuple[Kind, Any]], texts: Mapping[str, str]) -> list[str]:
     return [
-        f"| `{key}` | {_type_name(kind)} | `{_toml(default)}` | {texts.get(key, '')} |\n"
+        f"| `{key}` | {_type_name(kind)} | `{_format_toml(default)}` | {texts.get(key, '')} |\n"
         for key, (kind, default) in keys.items()
     ]
 
 
 def _type_name(kind: Kind) -> str:
-    item = item_type(kind)
+    item = find_item_type(kind)
     return cast("type", kind).__name__ if item is None else "list of str" if item is str else "list of tables"
 
 
-def _toml(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     if isinstance(value, tuple):
         return "[]"
     return (

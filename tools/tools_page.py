@@ -45,10 +45,10 @@ def render() -> str:
     """Return the page as Markdown."""
     absent = cast("Any", _Absent())
     tools = create_tools(ToolEnvironment((), PrivateFiles(), tasks=absent, artifacts=absent))
-    return "".join([PAGE_HEAD, *map(_row, [*tools.values(), FindTool(tools)])])
+    return "".join([PAGE_HEAD, *map(_format_row, [*tools.values(), FindTool(tools)])])
 
 
-def _row(tool: Tool) -> str:
+def _format_row(tool: Tool) -> str:
     properties = cast("dict[str, Any]", tool.schema["properties"])
     arguments = ", ".join(
         f"`{name}`" if name in tool.schema["required"] else f"`{name}` (optional)" for name in properties

@@ -17,7 +17,7 @@ KEY = "lspHarness"
 
 
 def render(text: str, commands: Sequence[EditorCommand]) -> str:
-    """Return `package.json` with these commands.
+    """Return the `package.json` of the VS Code extension with the commands of the server.
 
     Their palette entries come after those of the extension itself.
     """

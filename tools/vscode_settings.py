@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.load import EDITOR_FORBIDDEN_KEYS
-from lsp_harness.config.schema import Kind, item_type, tables
+from lsp_harness.config.schema import Kind, find_item_type, tables
 from lsp_harness.config.setting_values import WORDS
 from tools.settings_page import setting_descriptions
 
@@ -46,7 +46,7 @@ def _group(table: str) -> dict[str, Any]:
             f"{SECTION}.{table}.{key}": {
                 **_json_type(f"{table}.{key}", kind, default),
                 "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
-                "markdownDescription": _plain(descriptions.get(key, "")),
+                "markdownDescription": _drop_links(descriptions.get(key, "")),
             }
             for key, (kind, default) in tables()[table].items()
             if key not in EDITOR_FORBIDDEN_KEYS.get(table, ())
@@ -57,12 +57,12 @@ def _group(table: str) -> dict[str, Any]:
 def _json_type(name: str, kind: Kind, default: Any) -> dict[str, Any]:
     if name in WORDS:
         return {"type": ["string", "boolean"], "enum": [*WORDS[name], False, True], "default": default}
-    if item_type(kind) is None:
+    if find_item_type(kind) is None:
         return {"type": JSON_TYPES[kind], "default": default}
     return {"type": "array", "items": {"type": "string"}, "default": list(default)}
 
 
-def _plain(text: str) -> str:
+def _drop_links(text: str) -> str:
     """Return the text without links to pages that the extension does not contain."""
     link = r"\[[^\]]*\]\([^)]*\.md[^)]*\)"
     return re.sub(rf"\s*(?:\({link}\)|(?:See )?{link}\.?)", "", text)

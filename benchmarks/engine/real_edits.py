@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.errors import UsageError
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.syntax.grammars import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
@@ -58,7 +58,7 @@ def load_real_edits(repo: Path | None) -> list[RealEdit]:
 
 def has_secret(edit: RealEdit) -> bool:
     """Return whether the file contains a secret, which is never sent to a model."""
-    return bool(secret_lines(Document.from_text(edit.path, edit.before + edit.text + edit.after)))
+    return bool(find_secret_lines(Document.from_text(edit.path, edit.before + edit.text + edit.after)))
 
 
 def choose_edits_of_different_files(edits: Sequence[RealEdit], count: int) -> list[RealEdit]:

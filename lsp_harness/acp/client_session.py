@@ -70,7 +70,7 @@ class ClientSession:
     """A session that a client has open.
 
     Args:
-        opened: The session.
+        opened: The open session.
         client: The client.
         texts: The unsaved texts of the client.
     """
@@ -104,7 +104,7 @@ class ClientSession:
         self.updates.begin_turn()
         remarks, self._remarks = self._remarks, []
         # each is a paragraph of its own before the answer
-        self.send(*(_say(f"{remark}\n\n") for remark in (*remarks, *prompt.left_out)))
+        self.send(*(_make_text_update(f"{remark}\n\n") for remark in (*remarks, *prompt.left_out)))
         if (wish := UNDO_WISHES.get(prompt.text.strip())) is not None:
             return await self._undo(wish)
         if not prompt.text.strip():
@@ -120,7 +120,7 @@ class ClientSession:
         finally:
             await self.flush()
         if not self.updates.has_text and (text := stopped.text or _explain(stopped)):
-            self.send(_say(text))
+            self.send(_make_text_update(text))
             await self.flush()
         return STOP_REASONS.get(stopped.reason, "end_turn"), self._count_usage()
 
@@ -147,7 +147,7 @@ class ClientSession:
             self.send(*self.updates.replay(_to_scalar_event(event)))
 
     def send(self, *updates: Update) -> None:
-        """Send updates after those that wait."""
+        """Send updates to the client, after those that wait already."""
         for update in updates:
             self._outgoing.put_nowait(update)
 
@@ -240,7 +240,7 @@ class ClientSession:
                 text += f"\n{UNDO} commands takes back what changed while commands ran, too"
         except HarnessError as error:
             text = error.message
-        self.send(_say(text))
+        self.send(_make_text_update(text))
         await self.flush()
         return "end_turn", self._count_usage()
 
@@ -250,7 +250,7 @@ def _to_scalar_event(event: Event) -> Event:
     return replace(event, data=to_scalar_value(event.data))
 
 
-def _say(text: str) -> Update:
+def _make_text_update(text: str) -> Update:
     return update_agent_message_text(text)
 
 
@@ -280,7 +280,7 @@ def read_prompt(blocks: Sequence[Any], root: Path, *, has_contents: bool) -> Pro
     """Return the text of the blocks of a prompt. No private file gets into it.
 
     Args:
-        blocks: The blocks.
+        blocks: The content blocks of the prompt, as the protocol has them.
         root: The folder of the session.
         has_contents: Whether embedded texts are a part of the text. A driver that finds the code itself needs none.
     """
@@ -302,7 +302,7 @@ def read_prompt(blocks: Sequence[Any], root: Path, *, has_contents: bool) -> Pro
                 files += [file] if file else []
                 texts.append(f"@{name}" if file else name)
                 if has_contents and isinstance(block, EmbeddedResourceContentBlock):
-                    contents.append("\n".join(["", "", f"{name}:", *_fence(block.resource)]))
+                    contents.append("\n".join(["", "", f"{name}:", *_fence_resource(block.resource)]))
             case _:
                 left_out.append(f"a part of the prompt of the kind {block.type!r} is left out: only texts can be read")
     return PromptText("".join(_join(texts)) + "".join(contents), tuple(files), tuple(left_out))
@@ -315,7 +315,7 @@ def _file_in(root: Path, uri: str) -> Path | None:
     return resolved if resolved and resolved.is_relative_to(resolve_links(root)) else None
 
 
-def _fence(resource: Any) -> list[str]:
+def _fence_resource(resource: Any) -> list[str]:
     text = redact(resource.text)
     return list(fence_code(text[:MAX_RESOURCE_CHARS], ""))
 

@@ -30,7 +30,7 @@ class ClientTexts:
     for those that were unsaved before.
 
     Args:
-        client: The editor.
+        client: The editor, as a client of the protocol.
         files: What the editor can read and write.
     """
 

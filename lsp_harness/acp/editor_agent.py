@@ -130,7 +130,7 @@ class EditorAgent:
     ) -> NewSessionResponse:
         """Begin a session."""
         session = await _answer(self._open(cwd, mcp_servers or ()))
-        return NewSessionResponse(session_id=session.id, **_settings(session))
+        return NewSessionResponse(session_id=session.id, **_session_settings(session))
 
     async def load_session(
         self,
@@ -141,10 +141,10 @@ class EditorAgent:
         **more: Any,
     ) -> LoadSessionResponse | None:
         """Continue a saved session, and send what happened in it."""
-        session = await _answer(self._continue(cwd, session_id, mcp_servers or ()))
+        session = await _answer(self._continue_session(cwd, session_id, mcp_servers or ()))
         session.replay(read_history(self._store.folder, session.id))
         await session.flush()
-        return LoadSessionResponse(**_settings(session))
+        return LoadSessionResponse(**_session_settings(session))
 
     async def resume_session(
         self,
@@ -155,8 +155,8 @@ class EditorAgent:
         **more: Any,
     ) -> ResumeSessionResponse:
         """Continue a saved session without its history."""
-        session = await _answer(self._continue(cwd, session_id, mcp_servers or ()))
-        return ResumeSessionResponse(**_settings(session))
+        session = await _answer(self._continue_session(cwd, session_id, mcp_servers or ()))
+        return ResumeSessionResponse(**_session_settings(session))
 
     async def fork_session(
         self,
@@ -168,7 +168,7 @@ class EditorAgent:
     ) -> ForkSessionResponse:
         """Begin a session that continues another one."""
         session = await _answer(self._fork(session_id, cwd, mcp_servers or ()))
-        return ForkSessionResponse(session_id=session.id, **_settings(session))
+        return ForkSessionResponse(session_id=session.id, **_session_settings(session))
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **more: Any
@@ -262,7 +262,7 @@ class EditorAgent:
         session.send(update_available_commands(commands))  # pyright: ignore[reportArgumentType]
         return session
 
-    async def _continue(self, cwd: str, session_id: str, servers: Sequence[Any]) -> ClientSession:
+    async def _continue_session(self, cwd: str, session_id: str, servers: Sequence[Any]) -> ClientSession:
         """Open a saved session. Raise UsageError if it belongs to another folder."""
         if session := self._sessions.get(session_id):
             return session
@@ -289,7 +289,7 @@ async def _answer(work: Awaitable[T]) -> T:
         raise RequestError(-32603, error.message) from error
 
 
-def _settings(session: ClientSession) -> Mapping[str, Any]:
+def _session_settings(session: ClientSession) -> Mapping[str, Any]:
     opened = session.opened
     modes = [SessionMode(id=mode, name=mode, description=row.meaning) for mode, row in MODE_TABLE.items()]
     state = SessionModeState(current_mode_id=opened.permission_mode, available_modes=modes)

@@ -125,19 +125,19 @@ class SessionUpdates:
             kind=TOOL_KINDS.get(tool, "other"),
             status="pending",
             content=list(self._edit_content(tool, input)),
-            locations=self._locations(input, paths),
+            locations=self._list_locations(input, paths),
             raw_input=dict(input),
         )
 
     def announce_question(self, call_id: str, data: Mapping[str, Any]) -> Iterator[Update]:
         """Yield the updates before a question: the start of its tool call, and all that it would do."""
-        tool, input = str(data.get("tool")), _mapping(data.get("input"))
-        yield from self.announce(call_id, tool, input, [str(path) for path in _sequence(data.get("paths"))])
+        tool, input = str(data.get("tool")), _as_mapping(data.get("input"))
+        yield from self.announce(call_id, tool, input, [str(path) for path in _as_sequence(data.get("paths"))])
         yield helpers.update_tool_call(call_id, status="pending", content=self.question_content(data))
 
     def question_content(self, data: Mapping[str, Any]) -> list[Content]:
         """Return the whole text of a question, and the change that it is about as a diff."""
-        tool, input = str(data.get("tool")), _mapping(data.get("input"))
+        tool, input = str(data.get("tool")), _as_mapping(data.get("input"))
         text = helpers.tool_content(helpers.text_block(str(data.get("text"))))
         changed, _ = self._read_diff(str(input.get("diff") or ""))
         return [text, *self._edit_content(tool, input), *changed]
@@ -148,7 +148,7 @@ class SessionUpdates:
         match event.type:
             case "tool.started":
                 # it runs when the gate has allowed it
-                yield from self.announce(call_id, str(data.get("tool")), _mapping(data.get("input")))
+                yield from self.announce(call_id, str(data.get("tool")), _as_mapping(data.get("input")))
             case "permission.decided" if data.get("decision") == "allow" and call_id in self._announced:
                 yield helpers.update_tool_call(call_id, status="in_progress")
             case "tool.completed" | "tool.failed":
@@ -202,14 +202,14 @@ class SessionUpdates:
             yield helpers.update_plan(entries)
 
     def _plan_items(self, data: Mapping[str, Any]) -> Iterator[Update]:
-        items = [_mapping(item) for item in _sequence(data.get("items"))]
+        items = [_as_mapping(item) for item in _as_sequence(data.get("items"))]
         if len(items) > 1:
             # the edits of a plan say more than the states
             self._is_planned = True
             titles = (f"{item.get('path')}: {item.get('symbol') or item.get('line')}" for item in items)
             yield helpers.update_plan([helpers.plan_entry(title, status="in_progress") for title in titles])
 
-    def _locations(self, input: Mapping[str, Any], paths: Sequence[str]) -> list[ToolCallLocation]:
+    def _list_locations(self, input: Mapping[str, Any], paths: Sequence[str]) -> list[ToolCallLocation]:
         named = paths or [value for key in ("path", "file_path") if isinstance(value := input.get(key), str) and value]
         return [ToolCallLocation(path=str(self._root / path)) for path in named]
 
@@ -238,9 +238,9 @@ def _shorten(text: str, limit: int = MAX_OUTPUT_CHARS) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
 
 
-def _sequence(value: Any) -> Sequence[Any]:
+def _as_sequence(value: Any) -> Sequence[Any]:
     return cast("Sequence[Any]", value) if isinstance(value, list | tuple) else ()

@@ -113,14 +113,14 @@ def _encode(message: Mapping[str, Any]) -> bytes:
     try:
         text = json.dumps(message, separators=(",", ":"), allow_nan=False, default=str)
     except (TypeError, ValueError):
-        text = json.dumps(_plain(message), separators=(",", ":"), default=str)
+        text = json.dumps(_make_plain(message), separators=(",", ":"), default=str)
     return to_scalar_json(text.encode())
 
 
-def _plain(value: Any) -> Any:
+def _make_plain(value: Any) -> Any:
     """Return a value with null for each number that JSON cannot express, and with texts as names."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(member) for name, member in cast("Mapping[Any, Any]", value).items()}
+        return {str(name): _make_plain(member) for name, member in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [_make_plain(item) for item in cast("list[Any]", value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -39,7 +39,7 @@ class AgentChanges:
         worktrees: The worktrees of agents: review, apply, undo and discard.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         publish: Publishes an event of an agent.
     """
 

@@ -72,7 +72,7 @@ def make_question_action(spec: AgentSpec, question: AgentQuestion, agent_id: str
     if kind == "execute" and name.casefold() in TOOLS:
         command, argv = _find_command(question.input)
     elif kind in ("edit", "read"):
-        paths = [_absolute(spec.workdir, text) for text in _find_paths(question.input)]
+        paths = [_make_absolute(spec.workdir, text) for text in _find_paths(question.input)]
         if kind == "read" and not paths:
             paths = [spec.workdir]
         if kind == "edit" and not paths:
@@ -109,12 +109,12 @@ def _find_command(input: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 def _find_folder(workdir: Path, input: Mapping[str, Any]) -> str:
     folder = next((value for key in ("cwd", "workdir") if isinstance(value := input.get(key), str) and value), "")
-    return str(_absolute(workdir, folder)) if folder else str(workdir)
+    return str(_make_absolute(workdir, folder)) if folder else str(workdir)
 
 
 def _find_paths(input: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     for key in PATH_KEYS:
-        yield from _texts(input.get(key))
+        yield from _find_texts(input.get(key))
     if depth >= MAX_DEPTH:
         return
     for key in CHANGE_KEYS:
@@ -131,14 +131,14 @@ def _find_paths(input: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
                     yield from _find_paths(cast("Mapping[str, Any]", change), depth + 1)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _find_texts(value: object) -> Iterator[str]:
     if isinstance(value, str) and value:
         yield value
     elif isinstance(value, list | tuple):
         yield from (item for item in cast("Sequence[object]", value)[:MAX_ITEMS] if isinstance(item, str) and item)
 
 
-def _absolute(workdir: Path, text: str) -> Path:
+def _make_absolute(workdir: Path, text: str) -> Path:
     # links and `..` are resolved by the gate
     return workdir / text
 
@@ -154,7 +154,7 @@ class GateParts:
 
     Attributes:
         read_policy: Returns the present policy for an agent in a folder.
-        create_hooks: Creates the hooks.
+        create_hooks: Creates the hooks for an agent.
         record: Receives the events of the checks.
         is_trusted: Returns whether the user trusts the workspace.
         wait_s: The time for a person to answer.
@@ -200,7 +200,7 @@ class AgentGate:
         has_person: Whether a surface shows the questions to a person. Otherwise what must be asked is denied.
 
     Args:
-        parts: The parts from which the gates are made.
+        parts: The settings, rules and hooks from which the gate of each agent is made.
     """
 
     def __init__(self, parts: GateParts) -> None:

@@ -59,7 +59,7 @@ class AgentVerbs:
         changes: What the agents change: their worktrees, and the watches of their folders.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -79,7 +79,7 @@ class AgentVerbs:
         folder = paths.state_folder() / "agents"
         registry = AdapterRegistry(self._services.config.runtime.agents)
         runners = Runners(self._services.config.runtime)
-        pool = AgentPool(registry, self._limits(), self.gate, folder, runners)
+        pool = AgentPool(registry, self._read_limits(), self.gate, folder, runners)
         pool.feed.listeners.append(self._report)
         self._settings = self._services.config
         return pool
@@ -92,7 +92,7 @@ class AgentVerbs:
     def limit(self, *, max_agents: int | None = None, default_timeout_s: float | None = None) -> None:
         """Use limits of a command line. None is that of the settings."""
         self._max_agents, self._default_timeout_s = max_agents, default_timeout_s
-        self.pool.limits = self._limits()
+        self.pool.limits = self._read_limits()
 
     async def spawn(self, spec: AgentSpec) -> Agent:
         """Start an agent. See `AgentPool.spawn`.
@@ -174,13 +174,13 @@ class AgentVerbs:
     # -- parts
     def _follow_settings(self) -> None:
         pool, config = self.pool, self._services.config
-        pool.limits = self._limits()
+        pool.limits = self._read_limits()
         if config is not self._settings:
             self._settings = config
             pool.registry.configure(config.runtime.agents)
             pool.runners = Runners(config.runtime)
 
-    def _limits(self) -> PoolLimits:
+    def _read_limits(self) -> PoolLimits:
         settings = self._services.config.runtime
         roots = [*self._services.workspace.roots, *(Path(root).expanduser() for root in settings.allowed_roots)]
         return PoolLimits(

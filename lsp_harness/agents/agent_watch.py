@@ -14,7 +14,7 @@ from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.isolation.git import MAX_FILE_BYTES, GitFailed, TreeChange, read_changes, run_git, write_tree
 from lsp_harness.runtime.isolation.worktree import MAX_CHANGED_FILES
@@ -34,7 +34,7 @@ async def find_in_files(services: Services, review: ChangeReview) -> AsyncGenera
     each of them alone. So a failing test is shown in the first file only.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         review: The review. The files on disk have the texts that were checked.
     """
     failed = tuple(outcome for outcome in review.verdict.outcomes if outcome.status == "failed")
@@ -55,7 +55,7 @@ def _describe(services: Services, review: ChangeReview, change: Change, outcomes
         0,
         outcomes,
         Span(start, len(change.after.data) - same),
-        document_name(services.session.log, review.turn),
+        make_document_name(services.session.log, review.turn),
         "agent",
         is_complete=True,
     )
@@ -107,7 +107,7 @@ class FolderWatch:
         self._batches: asyncio.Queue[set[Path] | None] = asyncio.Queue()
 
     async def start(self) -> None:
-        """Begin to watch, and wait until no change is missed any more. Other work of the event loop goes on.
+        """Begin to watch the folder, and wait until every change is noticed. Other work of the event loop goes on.
 
         Raises:
             OSError: The folder cannot be watched.
@@ -166,10 +166,10 @@ class AgentWatch:
     it were new. Changes of the user at the same time cannot be told from those of the agent.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         folder: The folder of the agent.
         publish: Publishes an event of an agent.
-        agent_id: The agent.
+        agent_id: The id of the agent.
     """
 
     def __init__(self, services: Services, folder: Path, publish: Publish, agent_id: str = "") -> None:
@@ -260,14 +260,14 @@ class AgentWatch:
             return
         self._verified = key
         self._publish(self.agent_id, "files_changed", {"paths": [change.path for change in found]})
-        review = await review_changes(self._services, self._root(root), root, found, author=self.agent_id)
+        review = await review_changes(self._services, self._find_root(root), root, found, author=self.agent_id)
         for change in review.all_changes:
             self._services.verifier.record_file_change(change.file)
         self._publish(self.agent_id, "verified", {**review.fields(root), "isApplied": True})
         async for found in find_in_files(self._services, review):
             self._services.agent_findings.record(self.agent_id, found)
 
-    def _root(self, root: Path) -> Path:
+    def _find_root(self, root: Path) -> Path:
         roots = [resolve_links(folder) for folder in self._services.workspace.roots]
         return next((folder for folder in roots if self._folder.is_relative_to(folder)), root)
 

@@ -38,7 +38,7 @@ class ChangeWriter:
     """Writes changes that were reviewed, and undoes them.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -55,7 +55,9 @@ class ChangeWriter:
         Raises:
             StaleDocument: Somebody has changed a file since.
         """
-        checkpoints = self._checkpoints(root, self._services.session.log.append, self._services.permission.undo_guard)
+        checkpoints = self._open_checkpoints(
+            root, self._services.session.log.append, self._services.permission.undo_guard
+        )
         return await restore_turn(checkpoints, plan, force=force)
 
     async def write(self, root: Path, review: ChangeReview, turn: Turn) -> UndoPlan:
@@ -83,7 +85,7 @@ class ChangeWriter:
         def record(event: SessionEvent) -> object:
             return turn.append(event)
 
-        checkpoints = self._checkpoints(root, record)
+        checkpoints = self._open_checkpoints(root, record)
         removed = {change.file for change in review.removed}
         contents = {change.file: None if change.file in removed else change.after.data for change in everything}
         created = await checkpoints.capture_edit(contents)
@@ -126,7 +128,7 @@ class ChangeWriter:
             if text.data != saved:
                 raise StaleDocument(f"{file} has unsaved changes in the editor; save it and apply again")
 
-    def _checkpoints(
+    def _open_checkpoints(
         self,
         root: Path,
         record: Callable[[CheckpointCreated | EditReverted], object],
@@ -169,7 +171,7 @@ class AgentWorktrees:
     allows it, and a checkpoint of the files undoes it.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         publish: Publishes an event of an agent.
     """
 
@@ -272,7 +274,7 @@ class AgentWorktrees:
         """Write the changes of a review to the folder of the user. The request is the answer to `Apply?`.
 
         Args:
-            agent_id: The agent.
+            agent_id: The id of the agent.
             review_id: The review that the user saw. What the agent changed since is not applied.
             unchecked: Whether the user wants changes that no check can read. A failed check refuses them anyway.
 
@@ -315,7 +317,7 @@ class AgentWorktrees:
         """Give the files that were applied last the texts that they had before.
 
         Args:
-            agent_id: The agent.
+            agent_id: The id of the agent.
             force: Also restore files that somebody changed since.
 
         Raises:

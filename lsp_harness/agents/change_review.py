@@ -113,7 +113,7 @@ async def review_changes(
     """Verify what an agent changed, and record the verdict and the proposal in a turn of the session.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         root: The folder of the user in which files may be changed.
         repository: The folder to which the paths of the changes belong.
         found: The changes.

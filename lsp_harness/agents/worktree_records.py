@@ -23,7 +23,7 @@ class ServerProcess:
     """A process of lsp-harness.
 
     Attributes:
-        pid: Its number.
+        pid: The id of the process.
         started: Its start in ticks since the boot, or 0 if that is not known.
     """
 
@@ -56,7 +56,7 @@ class WorktreeRecord:
     """The facts about a worktree that outlive its server.
 
     Attributes:
-        worktree: The worktree.
+        worktree: The git worktree of the agent.
         agent_id: The agent. Empty if it was never started.
         type: The type of the agent.
         name: The name that the user gave it.
@@ -113,7 +113,7 @@ class WorktreeRecord:
         """Return the record of a worktree. Raise ValueError if it is damaged.
 
         Args:
-            text: The JSON.
+            text: The JSON of the record.
             folder: The folder of the worktree.
         """
         try:
@@ -121,7 +121,7 @@ class WorktreeRecord:
             agent, server, undo = facts["agent"], facts["server"], facts["undo"]
             repository, workdir = Path(facts["repository"]), Path(facts["workdir"])
             if not workdir.is_relative_to(folder):
-                raise ValueError("the folder of the agent is not in its worktree")
+                raise ValueError("the working folder of the agent is not in the worktree of the agent")
             return cls(
                 Worktree(repository, folder, workdir, str(facts["branch"]), str(facts["base"])),
                 str(agent["id"]),
@@ -132,7 +132,7 @@ class WorktreeRecord:
                 UndoPlan(int(undo["turn"]), tuple(map(str, undo["checkpoints"]))) if undo else None,
             )
         except (KeyError, TypeError) as error:
-            raise ValueError(f"the record lacks {error}") from error
+            raise ValueError(f"the record of the worktree has a missing or wrong part: {error}") from error
 
 
 class WorktreeRecords:
@@ -182,7 +182,7 @@ async def describe_worktree(record: WorktreeRecord, running: set[str]) -> dict[s
     """Return a worktree as JSON, with the number of its changed files.
 
     Args:
-        record: Its record.
+        record: The record of the worktree.
         running: The ids of the agents that run in this process.
     """
     worktree = record.worktree

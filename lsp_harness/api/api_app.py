@@ -11,11 +11,11 @@ from starlette.types import ASGIApp
 
 from lsp_harness.api.access.request_guard import RequestGuard
 from lsp_harness.api.api_context import ApiContext
-from lsp_harness.api.api_errors import InvalidApiRequest, NotFound, WrongMethod, error_answer
+from lsp_harness.api.api_errors import InvalidApiRequest, NotFound, WrongMethod, make_error_answer
 from lsp_harness.api.api_route import ApiRoute
-from lsp_harness.api.inspector_page import inspector_routes
+from lsp_harness.api.inspector_page import list_inspector_routes
 from lsp_harness.api.routes.route_table import ROUTES
-from lsp_harness.api.routes.socket_routes import socket_routes
+from lsp_harness.api.routes.socket_routes import list_socket_routes
 from lsp_harness.errors import HarnessError
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -25,7 +25,7 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
     """Return the application.
 
     Args:
-        context: The parts of the server.
+        context: The settings, harness, sessions and agents of the server.
         token: The token of the user.
         port: The port on which the server listens.
     """
@@ -35,22 +35,22 @@ def make_app(context: ApiContext, token: str, port: int) -> ASGIApp:
     # a fixed address must be tried before one with variable parts
     paths = sorted(by_path, key=lambda path: path.count("{"))
     routes: list[BaseRoute] = [
-        Route(path, _endpoint(context, by_path[path]), methods=list(by_path[path])) for path in paths
+        Route(path, _make_endpoint(context, by_path[path]), methods=list(by_path[path])) for path in paths
     ]
     app = Starlette(
-        routes=[*routes, *inspector_routes(), *socket_routes(context)],
+        routes=[*routes, *list_inspector_routes(), *list_socket_routes(context)],
         exception_handlers={HTTPException: _answer_http_error, HarnessError: _answer_error},
     )
     app.router.redirect_slashes = False
     return RequestGuard(app, token, context.browsers, port)
 
 
-def _endpoint(context: ApiContext, routes: Mapping[str, ApiRoute]) -> Endpoint:
+def _make_endpoint(context: ApiContext, routes: Mapping[str, ApiRoute]) -> Endpoint:
     async def respond(request: Request) -> Response:
         # HEAD is answered as GET is, without a body
         route = routes.get("GET" if request.method == "HEAD" else request.method)
         if route is None:
-            raise WrongMethod("this address has no such method", _allowed(list(routes)))
+            raise WrongMethod("this address has no such method", _describe_methods(list(routes)))
         return await route.respond(context, request)
 
     return respond
@@ -58,17 +58,17 @@ def _endpoint(context: ApiContext, routes: Mapping[str, ApiRoute]) -> Endpoint:
 
 async def _answer_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HarnessError)
-    return error_answer(error)
+    return make_error_answer(error)
 
 
 async def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        return error_answer(WrongMethod("this address has no such method", "see GET /openapi.json"))
+        return make_error_answer(WrongMethod("this address has no such method", "see GET /openapi.json"))
     if error.status_code == 404:
-        return error_answer(NotFound("there is nothing at this address", "see GET /openapi.json"))
-    return error_answer(InvalidApiRequest("the request is not valid", "see GET /openapi.json"))
+        return make_error_answer(NotFound("there is nothing at this address", "see GET /openapi.json"))
+    return make_error_answer(InvalidApiRequest("the request is not valid", "see GET /openapi.json"))
 
 
-def _allowed(methods: Sequence[str]) -> str:
+def _describe_methods(methods: Sequence[str]) -> str:
     return f"it has {', '.join(methods)}"

@@ -31,7 +31,7 @@ class ApiContext:
         settings: The settings of the server.
         roots: The folders in which sessions and agents may work.
         harness: The harness of these folders.
-        sessions: Their sessions.
+        sessions: The sessions of these folders.
         agents: The foreign agents.
         browsers: The links and tokens of browsers.
         read_settings: Returns the settings of a folder.

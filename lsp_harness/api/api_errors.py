@@ -58,7 +58,7 @@ class TooSlow(ApiError):
 
 
 class TooManyStreams(ApiError):
-    """As many streams and WebSockets are open as the server allows."""
+    """The refusal of another stream or WebSocket: as many are open as the server allows."""
 
     code = "TOO_MANY_STREAMS"
     http_status = HTTPStatus.SERVICE_UNAVAILABLE
@@ -86,7 +86,7 @@ class Unauthorized(ApiError):
 
 
 class InternalError(ApiError):
-    """A bug. Its details are in the log."""
+    """A fault of the server itself. The details are in its log."""
 
     code: ClassVar[str] = "INTERNAL"
 
@@ -102,7 +102,7 @@ STATUS_OF_ERRORS: tuple[tuple[type[HarnessError], HTTPStatus, str], ...] = (
 """Kind of an error of the harness → its status and code. The first row that fits counts."""
 
 
-def error_answer(error: HarnessError) -> JSONResponse:
+def make_error_answer(error: HarnessError) -> JSONResponse:
     """Return the answer that tells a client of an error."""
     status, fields = describe_error(error)
     headers = {"www-authenticate": "Bearer"} if isinstance(error, Unauthorized) else None

@@ -28,7 +28,7 @@ class QueryField:
     """A field of the query of an address.
 
     Attributes:
-        name: Its name.
+        name: The name in the query string.
         kind: What its text stands for.
         description: What it does, for readers of the OpenAPI document.
         default: The value without it. None is no value.
@@ -89,9 +89,9 @@ class ApiCall:
     """One request, checked against the description of its route.
 
     Attributes:
-        context: The parts of the server.
+        context: The settings, harness, sessions and agents of the server.
         request: The request as it came.
-        path: The variable parts of the address.
+        path: The values of the variable parts of the address, by name.
         query: The fields of the query, with their defaults.
         body: The body, or an empty object.
     """
@@ -120,7 +120,7 @@ class ApiRoute:
         path: The address, with its variable parts in braces.
         name: The name of the operation.
         summary: What it does, in one line.
-        handler: Answers it.
+        handler: Answers a request of the route.
         answer: The schema of the answer.
         description: More about it, for readers of the OpenAPI document.
         tag: The group in the OpenAPI document.

@@ -153,7 +153,7 @@ class SafeLines(logging.Formatter):
     """Removes secrets from log records and their tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
+        """Return the log line of a record, with secrets removed."""
         return redact(super().format(record))
 
 

@@ -55,28 +55,28 @@ def read_api_settings(
         UsageError: A value is not valid.
     """
     variables = os.environ if env is None else env
-    timeout = _number(variables, "DEFAULT_TIMEOUT", default_timeout_ms, 1, 86_400_000)
-    level = (log_level or _variable(variables, "LOG_LEVEL")[1] or "info").lower()
+    timeout = _read_number(variables, "DEFAULT_TIMEOUT", default_timeout_ms, 1, 86_400_000)
+    level = (log_level or _read_variable(variables, "LOG_LEVEL")[1] or "info").lower()
     level = OTHER_LEVELS.get(level, level)
     if level not in LOG_LEVELS:
         raise UsageError(f"LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}, not {level[:40]!r}")
-    found = _number(variables, "PORT", port, 0, MAX_PORT)
+    found = _read_number(variables, "PORT", port, 0, MAX_PORT)
     return ApiSettings(
         DEFAULT_PORT if found is None else found,
         cast("LogLevel", level),
-        _number(variables, "MAX_AGENTS", max_agents, 1, 1_000),
+        _read_number(variables, "MAX_AGENTS", max_agents, 1, 1_000),
         None if timeout is None else timeout / 1000,
     )
 
 
-def _variable(variables: Mapping[str, str], name: str) -> tuple[str, str]:
+def _read_variable(variables: Mapping[str, str], name: str) -> tuple[str, str]:
     """Return the name and the value of a variable in the form that counts."""
     own = f"LSP_HARNESS_{name}"
     return (own, variables[own]) if variables.get(own) else (name, variables.get(name, ""))
 
 
-def _number(variables: Mapping[str, str], name: str, flag: int | None, least: int, most: int) -> int | None:
-    shown, text = _variable(variables, name)
+def _read_number(variables: Mapping[str, str], name: str, flag: int | None, least: int, most: int) -> int | None:
+    shown, text = _read_variable(variables, name)
     if flag is None and not text.strip():
         return None
     if flag is not None:

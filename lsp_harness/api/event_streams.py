@@ -38,13 +38,13 @@ MAX_PENDING = 2_000
 
 
 class OpenStream:
-    """One place of the open streams of a server, taken until it is left."""
+    """One of the streams that a server may have open at once, counted from its start to its end."""
 
     def __init__(self, context: ApiContext) -> None:
         self._context, self._is_open = context, False
 
     def __enter__(self) -> Self:
-        """Take the place. Raise TooManyStreams."""
+        """Count the stream as open. Raise TooManyStreams if too many are open."""
         if self._context.open_streams >= self._context.max_streams:
             raise TooManyStreams("too many streams are open", "close one and try again")
         self._context.open_streams += 1
@@ -52,7 +52,7 @@ class OpenStream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the place."""
+        """Count the stream as closed."""
         if self._is_open:
             self._is_open = False
             self._context.open_streams -= 1
@@ -79,7 +79,7 @@ class StreamAnswer(Response):
             await self._parts.aclose()
 
 
-def event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
+def open_event_stream(context: ApiContext, events: AsyncGenerator[ServerSentEvent]) -> Response:
     """Return the answer that sends events until they end or the client goes. Raise TooManyStreams."""
     answer = EventSourceResponse(events, ping=PING_S, send_timeout=SEND_TIMEOUT_S, sep="\n")
     return StreamAnswer(context, events, answer)
@@ -99,7 +99,7 @@ async def stream_output(call: ApiCall, agent: Agent) -> Response:
     if call.accepts("text/plain") and not call.accepts("text/event-stream"):
         output = _plain_output(terminal)
         return StreamAnswer(call.context, output, StreamingResponse(output, media_type="text/plain; charset=utf-8"))
-    return event_stream(call.context, _output_events(terminal, read_last_id(call)))
+    return open_event_stream(call.context, _output_events(terminal, read_last_id(call)))
 
 
 async def _plain_output(terminal: "Terminal") -> AsyncGenerator[bytes]:
@@ -142,7 +142,7 @@ def _encode(decoder: codecs.IncrementalDecoder, data: bytes) -> str:
 def read_events(call: ApiCall, session_id: str) -> dict[str, Any]:
     """Return the events of a session after a number, and the number to go on from."""
     since, limit = call.query["since"], call.query["limit"]
-    later = [event for event in _history(call.context, session_id) if event.seq is not None and event.seq > since]
+    later = [event for event in _read_history(call.context, session_id) if event.seq is not None and event.seq > since]
     shown = later[:limit]
     last = shown[-1].seq if shown else since
     events: list[Any] = [json.loads(encode(event)) for event in shown]
@@ -152,7 +152,9 @@ def read_events(call: ApiCall, session_id: str) -> dict[str, Any]:
 def stream_events(call: ApiCall, session_id: str) -> Response:
     """Return the stream of the events of a session."""
     last = read_last_id(call)
-    return event_stream(call.context, _follow(call.context, session_id, call.query["since"] if last is None else last))
+    return open_event_stream(
+        call.context, _follow(call.context, session_id, call.query["since"] if last is None else last)
+    )
 
 
 async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGenerator[ServerSentEvent]:
@@ -165,13 +167,13 @@ async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGene
         if event.event.seq is None and queue.qsize() < MAX_PENDING:
             queue.put_nowait(event.event)
 
-    for event in _history(context, session_id):
+    for event in _read_history(context, session_id):
         if event.seq is not None and event.seq > after:
             after = event.seq
             yield _encode_event(event)
     following = follow_log(context.store.path(session_id), after)
     context.harness.events.subscribe(receive)
-    reading = asyncio.ensure_future(_pump(following, queue))
+    reading = asyncio.ensure_future(_queue_events(following, queue))
     try:
         while (event := await queue.get()) is not None:
             yield _encode_event(event)
@@ -181,7 +183,7 @@ async def _follow(context: ApiContext, session_id: str, after: int) -> AsyncGene
         await asyncio.gather(reading, return_exceptions=True)
 
 
-async def _pump(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None]") -> None:
+async def _queue_events(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None]") -> None:
     try:
         async for event in events:
             await queue.put(event)
@@ -190,7 +192,7 @@ async def _pump(events: AsyncIterator[Event], queue: "asyncio.Queue[Event | None
         queue.put_nowait(None)
 
 
-def _history(context: ApiContext, session_id: str) -> list[Event]:
+def _read_history(context: ApiContext, session_id: str) -> list[Event]:
     with suppress(FileMissing):
         return list(read_history(context.store.folder, session_id))
     return []

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from lsp_harness.api.api_errors import NotFound, error_answer
+from lsp_harness.api.api_errors import NotFound, make_error_answer
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 INDEX_NAME = "index.html"
@@ -49,7 +49,7 @@ def _is_served(file: Path) -> bool:
     return file.suffix in MEDIA_TYPES and file.is_file() and not file.is_symlink()
 
 
-def inspector_routes(folder: Path = PAGE_FOLDER) -> list[BaseRoute]:
+def list_inspector_routes(folder: Path = PAGE_FOLDER) -> list[BaseRoute]:
     """Return the routes of the page and its files."""
 
     async def serve(request: Request) -> Response:
@@ -57,7 +57,7 @@ def inspector_routes(folder: Path = PAGE_FOLDER) -> list[BaseRoute]:
         # the names are read for each request, so that xterm.js can be added while the server runs
         file = find_page_files(folder).get(name)
         if file is None:
-            return error_answer(NotFound("the page has no such file", "open / in a browser"))
+            return make_error_answer(NotFound("the page has no such file", "open / in a browser"))
         headers = {"content-security-policy": "; ".join(PAGE_POLICY), "cache-control": "no-cache"}
         return FileResponse(file, media_type=MEDIA_TYPES[file.suffix], headers=headers)
 

@@ -68,8 +68,8 @@ class ChatDriver:
 
     Args:
         models: The models. The next one is used after a failure of the one before it.
-        tools: Name → tool.
-        execution: Runs the calls.
+        tools: The tools by their names.
+        execution: Runs the tool calls.
         settings: The settings.
         hooks: Hear of each tier of the compaction, and may deny it.
         refresh_tools: Brings the tools up to date, and returns whether they have changed. It is called for each step.

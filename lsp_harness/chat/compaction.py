@@ -94,7 +94,7 @@ def exempt_from(state: SessionState) -> int:
 
 def _plan_thinking(state: SessionState, exempt: int) -> CompactionStep | None:
     conversation = state.conversation
-    old = [message for message in _before(conversation, exempt) if message.thinking]
+    old = [message for message in _list_before(conversation, exempt) if message.thinking]
     until = max((message.seq for message in old), default=-1)
     return CompactionStep("drop_thinking", until) if until > conversation.thinking_until else None
 
@@ -106,13 +106,13 @@ def _plan_promotion(state: SessionState, exempt: int) -> CompactionStep | None:
 
 def _plan_tombstones(state: SessionState, exempt: int) -> CompactionStep | None:
     conversation = state.conversation
-    old = (message for message in _before(conversation, exempt) if message.seq > conversation.tombstoned_until)
+    old = (message for message in _list_before(conversation, exempt) if message.seq > conversation.tombstoned_until)
     until = max((message.seq for message in old if is_shortened(message, conversation)), default=-1)
     return CompactionStep("tombstone", until) if until >= 0 else None
 
 
 def _plan_summary(state: SessionState, exempt: int, windows: int = 1) -> CompactionStep | None:
-    old = list(_before(state.conversation, exempt))
+    old = list(_list_before(state.conversation, exempt))
     turns = sorted({message.turn for message in old})[: WINDOW_TURNS * windows]
     until = max((message.seq for message in old if message.turn in turns), default=-1)
     return _summarize(state, until, SUMMARIZE if windows == 1 else SUMMARIZE_MORE)
@@ -167,12 +167,12 @@ def _summarize(state: SessionState, until: int, tier: str) -> CompactionStep | N
     return CompactionStep(tier, until)
 
 
-def _before(conversation: Conversation, exempt: int) -> Iterator[Message]:
+def _list_before(conversation: Conversation, exempt: int) -> Iterator[Message]:
     return (message for message in conversation.messages if message.seq < exempt)
 
 
 def _large_outputs(conversation: Conversation, exempt: int) -> Iterator[Message]:
-    for message in _before(conversation, exempt):
+    for message in _list_before(conversation, exempt):
         is_shown = message.seq > conversation.tombstoned_until and message.call_id not in conversation.promoted
         if message.role == "tool" and is_shown and len(message.text) > PROMOTED_CHARS:
             yield message

@@ -30,7 +30,7 @@ class CallResult:
 
     Attributes:
         call_id: The id of the call.
-        is_error: Whether it failed.
+        is_error: Whether the call failed.
         ends_turn: Whether a person refused to go on.
         output: What the model reads of the result.
     """

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsp_harness.chat.tool import CallContext, Tool, ToolResult, ToolSignature
-from lsp_harness.chat.tool_prompt import full_signature, render_short, render_tools, short_signature
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tool_prompt import format_full_signature, format_short_signature, render_short, render_tools
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, object_schema, read_text
 from lsp_harness.permission.action import Action
 
 FOREIGN_PREFIX = "mcp__"
@@ -86,7 +86,7 @@ class FindTool:
     """
 
     name = FIND_TOOL
-    schema: Schema = object_schema({}, {"words": text_schema("Name of a tool, or words of its description", 200)})
+    schema: Schema = object_schema({}, {"words": make_text_schema("Name of a tool, or words of its description", 200)})
 
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = list(show_tools(tools).values())
@@ -101,10 +101,10 @@ class FindTool:
         hits = [_count_hits(tool, words) for tool in self._tools]
         best = [tool for tool, count in zip(self._tools, hits, strict=True) if count and count == max(hits)]
         if best:
-            lines = [full_signature(tool) for tool in best[:MAX_SHOWN_SCHEMAS]]
-            return ToolResult("\n".join([*lines, *map(short_signature, best[MAX_SHOWN_SCHEMAS:])]))
+            lines = [format_full_signature(tool) for tool in best[:MAX_SHOWN_SCHEMAS]]
+            return ToolResult("\n".join([*lines, *map(format_short_signature, best[MAX_SHOWN_SCHEMAS:])]))
         head = ["No tool fits these words. All tools:"] if words else []
-        return ToolResult("\n".join([*head, *map(short_signature, self._tools)]))
+        return ToolResult("\n".join([*head, *map(format_short_signature, self._tools)]))
 
 
 def _count_hits(tool: ToolSignature, words: Iterable[str]) -> int:

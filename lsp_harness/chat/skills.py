@@ -17,7 +17,7 @@ from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.tool_events import SkillLoaded
-from lsp_harness.files.folders import path_inside, resolve_links
+from lsp_harness.files.folders import find_path_inside, resolve_links
 from lsp_harness.files.secrets import redact
 from lsp_harness.permission.action import Action
 
@@ -138,7 +138,7 @@ def _list_files(root: Path) -> Iterator[Path]:
 def _read_skill(root: Path, file: Path) -> Skill | None:
     """Return the skill in a file, or None if it has no name or no description. Raises FileError."""
     path = file.relative_to(root).as_posix()
-    if path_inside(resolve_links(file), resolve_links(root)) is None:
+    if find_path_inside(resolve_links(file), resolve_links(root)) is None:
         warn_once(f"{path} is a link to a file outside of the workspace, so the skill is left out")
         return None
     text = redact(read_start(file, MAX_HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n"))

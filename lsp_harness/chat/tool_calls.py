@@ -120,18 +120,18 @@ def _read_calls(value: Any) -> tuple[tuple[RequestedCall, ...], str]:
         if call is None:
             return tuple(calls), reason
         calls.append(call)
-    return tuple(calls), "" if calls else _problem("it names no tool")
+    return tuple(calls), "" if calls else _describe_problem("it names no tool")
 
 
 def _read_call(value: Any) -> tuple[RequestedCall | None, str]:
     if not isinstance(value, dict):
-        return None, _problem("it must be a JSON object")
+        return None, _describe_problem("it must be a JSON object")
     members = cast("dict[str, Any]", value)
     if isinstance(members.get("function"), dict):
         members = cast("dict[str, Any]", members["function"])
     name = members.get("name")
     if not isinstance(name, str) or not name:
-        return None, _problem('it has no "name" of a tool')
+        return None, _describe_problem('it has no "name" of a tool')
     arguments: Any = next((members[key] for key in ARGUMENT_KEYS if key in members), dict[str, Any]())
     if isinstance(arguments, str):
         try:
@@ -139,18 +139,18 @@ def _read_call(value: Any) -> tuple[RequestedCall | None, str]:
         except (ValueError, RecursionError):
             arguments = None
     if not isinstance(arguments, dict):
-        return None, _problem('its "arguments" must be a JSON object')
+        return None, _describe_problem('its "arguments" must be a JSON object')
     return RequestedCall(name, cast("dict[str, Any]", arguments)), ""
 
 
 def _describe_json_error(body: str, error: Exception) -> str:
     if not body:
-        return _problem("it is empty")
+        return _describe_problem("it is empty")
     reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
     quoted = body if len(body) <= MAX_QUOTED_CHARS else f"{body[:MAX_QUOTED_CHARS]}…"
-    return _problem(f"it is not valid JSON ({reason}): {quoted}")
+    return _describe_problem(f"it is not valid JSON ({reason}): {quoted}")
 
 
-def _problem(reason: str) -> str:
+def _describe_problem(reason: str) -> str:
     form = f'{CALL_START}\n{{"name": "TOOL", "arguments": {{}}}}\n{CALL_END}'
     return f"The tool call could not be read: {reason}. Write it again in this form:\n{form}"

@@ -37,7 +37,7 @@ class CheckedTool(Protocol):
     """A tool whose work is checked, so that a person can be asked with what the checks found."""
 
     async def find_findings(self, input: Mapping[str, Any]) -> Sequence[str]:
-        """Return what the checks find wrong with the result of a call.
+        """Return what the checks of the tools find wrong with the result of a call.
 
         Raises:
             HarnessError: The call cannot be made.
@@ -49,7 +49,7 @@ class ToolExecution:
     """The tools of a session, and what their calls must pass.
 
     Args:
-        tools: Name → tool.
+        tools: The tools by their names.
         gate: Decides about every call.
         artifacts: Keeps large outputs.
         hooks: Hear of the results of calls.
@@ -147,7 +147,7 @@ class ToolExecution:
         try:
             context = CallContext(
                 call.call_id,
-                _reporter(turn, call),
+                _make_reporter(turn, call),
                 self._gate.check,
                 only_reads=decision.only_reads,
                 seen_findings=action.findings if decision.by == "person" and call_input is call.input else (),
@@ -181,7 +181,7 @@ class ToolExecution:
         return CallResult(call.call_id, is_error=True, ends_turn=ends_turn, output=output)
 
 
-def _reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
+def _make_reporter(turn: Turn, call: ToolCall) -> Callable[[str], None]:
     return lambda text: turn.send_frame("tool.output.delta", call_id=call.call_id, content=text)
 
 

@@ -120,7 +120,7 @@ def _add_calls(rules: dict[str, str], tools: list[ToolSignature], warnings: list
 def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of the arguments of a tool, without arguments that it does not declare."""
     if schema.get("type", "object") != "object":
-        raise EngineRefused("the schema of a tool must be one of an object")
+        raise EngineRefused("the schema of a tool has another type than object")
     if not schema.keys().isdisjoint(("$ref", "anyOf", "oneOf", "allOf")):
         return dict(schema)
     closed: dict[str, Any] = {"type": "object", "properties": NO_PROPERTIES, "additionalProperties": False}

@@ -38,17 +38,17 @@ To call a function, answer with a JSON object with its name and arguments within
 
 def render_tools(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools for the system prompt. It is empty if there are none."""
-    lines = "\n".join(map(full_signature, tools))
+    lines = "\n".join(map(format_full_signature, tools))
     return f"{HEAD}{lines}{TAIL}" if lines else ""
 
 
 def render_short(tools: Iterable[ToolSignature]) -> str:
     """Return the description of the tools with one line for each. It needs a fifth of the tokens of `render_tools`."""
-    lines = "\n".join(map(short_signature, tools))
+    lines = "\n".join(map(format_short_signature, tools))
     return f"{HEAD}{break_marks(lines)}{TAIL}" if lines else ""
 
 
-def short_signature(tool: ToolSignature) -> str:
+def format_short_signature(tool: ToolSignature) -> str:
     """Return a tool as a line such as `read(path, first_line?: int): Read a file.`"""
     properties = cast("Mapping[str, Mapping[str, Any]]", tool.schema.get("properties") or {})
     required = cast("list[str]", tool.schema.get("required") or [])
@@ -56,9 +56,9 @@ def short_signature(tool: ToolSignature) -> str:
     return f"{tool.name}({', '.join(arguments)}): {_shorten(tool.description, MAX_LINE_DESCRIPTION_CHARS)}"
 
 
-def full_signature(tool: ToolSignature) -> str:
+def format_full_signature(tool: ToolSignature) -> str:
     """Return a tool as the JSON object in which Qwen2.5 has learned to read it."""
-    return break_marks(json.dumps(_signature(tool), ensure_ascii=False))
+    return break_marks(json.dumps(_describe_signature(tool), ensure_ascii=False))
 
 
 def _short_type(form: Mapping[str, Any]) -> str:
@@ -71,7 +71,7 @@ def _short_type(form: Mapping[str, Any]) -> str:
 
 def describe_tools(tools: Iterable[ToolSignature]) -> list[tuple[str, str, dict[str, Any]]]:
     """Return the name, the description and the schema of each tool, for services that take them apart."""
-    signatures = [json.loads(break_marks(json.dumps(_signature(tool))))["function"] for tool in tools]
+    signatures = [json.loads(break_marks(json.dumps(_describe_signature(tool))))["function"] for tool in tools]
     return [(signature["name"], signature["description"], signature["parameters"]) for signature in signatures]
 
 
@@ -91,7 +91,7 @@ def break_marks(text: str) -> str:
     return MARK.sub("< ", text)
 
 
-def _signature(tool: ToolSignature) -> dict[str, Any]:
+def _describe_signature(tool: ToolSignature) -> dict[str, Any]:
     description = _shorten(tool.description, MAX_DESCRIPTION_CHARS)
     function = {"name": tool.name, "description": description, "parameters": _compact_schema(tool.schema)}
     return {"type": "function", "function": function}

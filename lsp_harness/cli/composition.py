@@ -27,7 +27,7 @@ def make_harness(config: Config, workspace: Workspace) -> Harness:
     return Harness(config, make_engine, workspace, works_ahead=True)
 
 
-def project_root(file: Path) -> Path:
+def find_project_root(file: Path) -> Path:
     """Return the nearest folder above a file that looks like a project, or else the folder of the file."""
     return next((folder for folder in file.parents if is_project(folder)), file.parent)
 
@@ -50,7 +50,7 @@ async def open_headless(
 
     file = file.absolute()
     data = read_user_file(file)
-    root = project_root(file)
+    root = find_project_root(file)
     config = read_settings(root)
     document = Document.from_text(file.as_uri(), data, version=1)
     if document.is_binary:

@@ -70,13 +70,13 @@ def console(width: int = DEFAULT_WIDTH) -> "Console":
 
 def say(text: str = "") -> None:
     """Print a text as it is. It may be code, in which rich would expand tabs and replace `:key:` by pictures."""
-    sys.stdout.write(f"{encodable(text, sys.stdout)}\n")
+    sys.stdout.write(f"{make_encodable(text, sys.stdout)}\n")
 
 
 def warn(sentence: str) -> None:
     """Print a sentence for people on standard error, if standard error can be written."""
     with suppress(OSError, ValueError):
-        sys.stderr.write(f"lsp-harness: {encodable(sentence, sys.stderr)}\n")
+        sys.stderr.write(f"lsp-harness: {make_encodable(sentence, sys.stderr)}\n")
 
 
 def print_json(value: Any) -> None:
@@ -90,7 +90,7 @@ def print_json_line(value: Any) -> None:
     sys.stdout.flush()
 
 
-def encodable(text: str, stream: TextIO) -> str:
+def make_encodable(text: str, stream: TextIO) -> str:
     """Return the text with only the characters that a stream can show.
 
     A sign that the encoding lacks becomes ASCII, and another character becomes `?`. Control characters are escaped on a
@@ -100,9 +100,9 @@ def encodable(text: str, stream: TextIO) -> str:
     return (escape_controls(text) if stream.isatty() else text).encode(encoding, ASCII_FALLBACK).decode(encoding)
 
 
-def encodable_mark(sign: str) -> str:
+def make_encodable_mark(sign: str) -> str:
     """Return a sign, or its replacement if standard output cannot show it."""
-    return encodable(sign, sys.stdout)
+    return make_encodable(sign, sys.stdout)
 
 
 def replace_unencodable() -> None:

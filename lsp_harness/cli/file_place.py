@@ -112,7 +112,7 @@ def check_folder(folder: Path, command: str, text: str) -> None:
     It is often the next word of a text without quotes, or a line number.
 
     Args:
-        folder: The argument.
+        folder: The argument that should name a folder.
         command: The name of the command, with the option before the text.
         text: The text.
     """

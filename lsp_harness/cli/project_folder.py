@@ -12,6 +12,6 @@ from lsp_harness.project.command_project import CommandProject, open_project
 Folder = Annotated[Path, Parameter(help="The folder of the project. The default is the current folder.")]
 
 
-def project_at(folder: Path) -> CommandProject:
+def load_project_at(folder: Path) -> CommandProject:
     """Return the project of a folder, and warn of mistakes in its settings. Raise UsageError if there is no folder."""
     return open_project(folder, read_settings, TerminalNotices())

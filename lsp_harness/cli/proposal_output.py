@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from lsp_harness.cli.console import console, encodable_mark, print_json, say
+from lsp_harness.cli.console import console, make_encodable_mark, print_json, say
 from lsp_harness.events.code_events import CandidateGenerated, CandidateRejected, ChecksCompleted
 from lsp_harness.events.event_codec import decode_event
 from lsp_harness.harness.edits.proposals import write_changes
@@ -38,7 +38,7 @@ class VerdictTable:
             case CandidateGenerated(candidate=number, kind=kind, text=text):
                 self.rows.append(_create_row(number, kind, text))
             case ChecksCompleted(candidate=int(number)) as checks:
-                row = self._row(number)
+                row = self._make_row(number)
                 row["checks"] = {report.check: report.status for report in checks.outcomes}
                 row["standing"] = standing = find_standing(checks.outcomes)
                 reasons = "; ".join(report.reason for report in checks.outcomes if report.reason)
@@ -50,7 +50,7 @@ class VerdictTable:
                     else reasons
                 )
             case CandidateRejected(candidate=number, reason=reason):
-                self._row(number)["reason"] = reason
+                self._make_row(number)["reason"] = reason
             case _:
                 # checks without a candidate are about a text that is already in the editor
                 pass
@@ -68,7 +68,7 @@ class VerdictTable:
             table.add_row(str(row["candidate"]), row["kind"], _escape(text), *marks, _escape(row["reason"]))
         return table
 
-    def _row(self, number: int) -> dict[str, Any]:
+    def _make_row(self, number: int) -> dict[str, Any]:
         for row in self.rows:
             if row["candidate"] == number:
                 return row
@@ -84,7 +84,7 @@ def _create_row(number: int, kind: str, text: str) -> dict[str, Any]:
 
 def _colour_mark(status: str) -> str:
     """Return the sign of a status in rich's markup, or an empty text if the check did not run."""
-    sign = encodable_mark(STATUS_MARKS.get(status, ""))
+    sign = make_encodable_mark(STATUS_MARKS.get(status, ""))
     return f"[{colour}]{sign}[/]" if (colour := STATUS_COLOURS.get(status)) else sign
 
 
@@ -114,8 +114,8 @@ async def finish_proposal(
     Args:
         harness: The harness that made the edit.
         place: The file as the user wrote it, and its text.
-        proposal: The edit.
-        verdicts: The candidates.
+        proposal: The proposed edit.
+        verdicts: The verdicts of the candidates.
         facts: More keys of the JSON.
         write: Whether to write the files.
         json: Whether to print JSON.

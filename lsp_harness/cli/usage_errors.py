@@ -103,7 +103,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     `code` in the folder of a project and `chat` elsewhere.
 
     Args:
-        arguments: The arguments.
+        arguments: The arguments of the command line.
         is_terminal: Whether a person reads and writes.
 
     Raises:
@@ -120,8 +120,8 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
             return arguments
         written = " ".join([PROGRAM, *arguments])
         raise UsageError(
-            f'write a prompt or a command: {written} "what does geo.py do?"; {PROGRAM} help lists them. '
-            "Without a prompt, a conversation begins, which needs a terminal"
+            f"there is no prompt, and a conversation without one needs a terminal; write: "
+            f'{written} "what does geo.py do?", or a command ({PROGRAM} help lists them)'
         )
     if not words or arguments[0] in COMMANDS:
         return arguments
@@ -132,7 +132,7 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
     if len(prompt.split()) != 1 or prompt == "-":
         return ["run", *arguments]
     if has_option:
-        raise UsageError(f"one word is no prompt, and there is no command before it. {_prompt_hint(prompt)}")
+        raise UsageError(f"{prompt!r} is neither a command nor a prompt of several words. {_prompt_hint(prompt)}")
     return arguments
 
 
@@ -196,7 +196,7 @@ def explain_unknown_command(name: str, chain: Sequence[str]) -> str:
     if not chain and name in REPOSITORY_COMMANDS:
         return f"{PROGRAM} {name} measures {PROGRAM} itself, and only its repository has it: run it from a clone"
     if name.startswith("-"):
-        return f"{_subject(chain)} has no option {name}; {_help_hint(chain)}"
+        return f"{_format_subject(chain)} has no option {name}; {_help_hint(chain)}"
     if not chain and Path(PlaceText.of(name).file).is_file():
         return f"{name} is a file and not a command; to repair it: {PROGRAM} fix {name}"
     if similar := _similar_commands(name, chain):
@@ -247,15 +247,16 @@ def _all_commands() -> Iterator[str]:
 def _explain_unknown_option(error: UnknownOptionError, chain: Sequence[str], words: Sequence[str]) -> str:
     option = (error.token.keyword or error.token.value).split("=", 1)[0]
     if _number_count(chain) and option in (*LINE_OPTIONS, *COLUMN_OPTIONS, *FILE_OPTIONS):
-        return f"{_subject(chain)} has no option {option}; write: {_command_words(chain)} {_joined_place(words, chain)}"
+        written = f"{_command_words(chain)} {_joined_place(words, chain)}"
+        return f"{_format_subject(chain)} has no option {option}; write: {written}"
     options = [name for argument in error.argument_collection for name in argument.names if name.startswith("-")]
     options = [name for name in options if not name.startswith("--no-")]
     if option in options:
         return f"the option {option} must stand before --, after which everything is the text of an argument"
     if matches := get_close_matches(option, options, n=1, cutoff=0.7):
-        return f"{_subject(chain)} has no option {option}; did you mean {matches[0]}?"
+        return f"{_format_subject(chain)} has no option {option}; did you mean {matches[0]}?"
     offer = f"it has {', '.join(options)}" if options else "it has none"
-    return f"{_subject(chain)} has no option {option}; {offer} ({_help_hint(chain)})"
+    return f"{_format_subject(chain)} has no option {option}; {offer} ({_help_hint(chain)})"
 
 
 def _explain_surplus(surplus: Sequence[str], chain: Sequence[str], words: Sequence[str]) -> str:
@@ -266,7 +267,7 @@ def _explain_surplus(surplus: Sequence[str], chain: Sequence[str], words: Sequen
         text = " ".join(_positional_words(words))
         return f'put what you look for in quotes; write: {_command_words(chain)} "{text}"'
     takes = f"it takes {_argument_form(chain)}; " if _argument_form(chain) else ""
-    return f"{_subject(chain)} cannot use {' '.join(surplus)!r}; {takes}{_help_hint(chain)}"
+    return f"{_format_subject(chain)} cannot use {' '.join(surplus)!r}; {takes}{_help_hint(chain)}"
 
 
 def _explain_missing(option: str, argument: Argument, chain: Sequence[str]) -> str:
@@ -332,6 +333,6 @@ def _command_words(chain: Sequence[str]) -> str:
     return " ".join([PROGRAM, *chain])
 
 
-def _subject(chain: Sequence[str]) -> str:
+def _format_subject(chain: Sequence[str]) -> str:
     """Return the command as the subject of a sentence that begins with `lsp-harness: `."""
     return " ".join(chain) or "the program"

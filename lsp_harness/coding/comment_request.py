@@ -39,7 +39,7 @@ class CommentRequest:
 def find_comment_requests(tree: SyntaxTree) -> Iterator[CommentRequest]:
     """Yield the requests in the comments of a text, in their order."""
     for mark in MARK_BYTES.finditer(tree.data):
-        comment = next((token for token in _comments(tree, mark.start(), mark.end())), None)
+        comment = next((token for token in _find_comments(tree, mark.start(), mark.end())), None)
         if comment and (request := _read_request(tree, comment)):
             yield request
 
@@ -51,11 +51,11 @@ def find_target(tree: SyntaxTree, request: CommentRequest) -> Span:
     """
     document = tree.document
     lines = _whole_lines(document, request.span)
-    for offset in _places(document, request):
+    for offset in _find_places(document, request):
         function = scope.function_text_span(tree, offset)
         if function and document.line_of(function.end) - document.line_of(function.start) < MAX_REWRITE_LINES:
             return _whole_lines(document, Span(min(lines.start, function.start), max(lines.end, function.end)))
-    for offset in _places(document, request):
+    for offset in _find_places(document, request):
         # a comment on lines of its own is no statement
         if offset != request.span.start and (statement := scope.statement_at(tree, offset, offset)):
             return _whole_lines(document, Span(min(lines.start, statement.start), max(lines.end, statement.end)))
@@ -75,7 +75,7 @@ def has_mark(code: str) -> bool:
     return bool(MARK_BYTES.search(code.encode("utf-8", "replace")))
 
 
-def _places(document: Document, request: CommentRequest) -> Iterator[int]:
+def _find_places(document: Document, request: CommentRequest) -> Iterator[int]:
     """Yield where the code of a request may be: beside the comment, or on the next line if it is not blank."""
     last = document.line_of(request.span.end)
     if document.data[document.line_starts[last] : request.span.start].strip():
@@ -122,7 +122,7 @@ def _strip(comment: str) -> str:
     return COMMENT_END.sub("", COMMENT_START.sub("", comment))
 
 
-def _comments(tree: SyntaxTree, start: int, end: int) -> Iterator[Token]:
+def _find_comments(tree: SyntaxTree, start: int, end: int) -> Iterator[Token]:
     """Yield the comments that contain some bytes."""
     for token in read_tokens(tree, start, end):
         if token.kind == "comment" and token.start <= start and token.end >= end:
@@ -139,6 +139,6 @@ def _lone_comment(tree: SyntaxTree, line: int) -> Token | None:
     document = tree.document
     end = document.line_span(line)[1]
     first = _first_char(document, line)
-    comment = next(_comments(tree, first, first), None) if first < end else None
+    comment = next(_find_comments(tree, first, first), None) if first < end else None
     is_whole = comment and comment.start == first and decode(document.data[first:end]).rstrip() == comment.text
     return comment if is_whole else None

@@ -16,7 +16,7 @@ from lsp_harness.coding.candidates.sampling import (
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.request import Infill
 from lsp_harness.languages.traits import CommentStyle
 from lsp_harness.process.offload import offload
@@ -87,7 +87,7 @@ class WriteDocstring(EditTask):
         place = find_docstring_place(tree, self.span.start) if tree else None
         if place is None:
             raise NoAnswer("there is no function here without a docstring")
-        if document.line_of(place.offset) in secret_lines(document):
+        if document.line_of(place.offset) in find_secret_lines(document):
             raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
         return _DocstringFiller(self.context, place)
 

@@ -11,7 +11,7 @@ from lsp_harness.coding.turn.turn_prompt import create_budget, fit_prompt
 from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.kernel.results import Progress
@@ -36,12 +36,12 @@ class Explain:
         """Return the explanation as Markdown. Raises NoAnswer."""
         context, document = self.context, self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
-        span, lines_with_secrets = select_code(document, tree, self.span), secret_lines(document)
+        span, lines_with_secrets = select_code(document, tree, self.span), find_secret_lines(document)
         if span is None:
-            raise NoAnswer("There is no code here to explain; select the lines")
+            raise NoAnswer("there is no code here to explain; select the lines")
         lines = range(document.line_of(span.start), document.line_of(span.end) + 1)
         if not lines_with_secrets.isdisjoint(lines) or find_secrets(encode(self.question)):
-            raise NoAnswer("This contains what looks like a secret, so it is not sent to the model")
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         # examples of the project's style do not explain this code
         settings, count = replace(context.config.context, few_shot_examples=0), context.engine.count
         [size] = await count([decode(document.data[slice(*span)])])

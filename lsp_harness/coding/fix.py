@@ -28,7 +28,7 @@ from lsp_harness.coding.repair.repair_sources import find_repairs
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineError, HarnessError, NoAnswer
 from lsp_harness.events.code_events import ChoiceFailed, ChoiceMade
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
@@ -67,7 +67,7 @@ class RepairChooser:
         span, texts = _changed_lines(passed)
         document, turn = self.context.document, self.context.turn
         lines = range(document.line_of(span.start), document.line_of(span.end) + 1)
-        if span.end - span.start > MAX_CHOICE_BYTES or not secret_lines(document).isdisjoint(lines):
+        if span.end - span.start > MAX_CHOICE_BYTES or not find_secret_lines(document).isdisjoint(lines):
             return None
         try:
             if not Pace.from_props((await self.context.engine.props()).raw).can_infill:
@@ -214,9 +214,9 @@ class Fix(EditTask):
             raise NoAnswer("there is no code at this diagnostic, only blank space")
         self._place = place
         if not self.is_model_allowed:
-            raise NoAnswer("no repair without a model passes the checks, and this text is not given to the model")
+            raise NoAnswer("no repair without a model passes the checks, and the model may not see this text")
         lines = range(document.line_of(place.statement.start), document.line_of(place.statement.end) + 1)
-        if not secret_lines(document).isdisjoint(lines):
+        if not find_secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         return CandidateGenerator(context, self._tree, place, self.finding)
 

@@ -36,7 +36,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.prompt_ceilings import PromptLimit, PromptName
@@ -52,7 +52,7 @@ ATTEMPT_REPAIR_S = 30.0
 
 
 async def repair_attempt(context: TurnContext, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
-    """Return the edits of the document that make the attempt pass its tests, or none.
+    """Return the edits of the document that make a failed attempt pass its tests, or none.
 
     Args:
         context: The document, before the attempt, and the tools.
@@ -87,7 +87,7 @@ class Instruct(EditTask):
     Attributes:
         context: The document and the tools.
         span: The code, or an empty span in it.
-        instruction: The instruction.
+        instruction: The words of the user that say what to change.
         comments: Comments that gave the instruction. The edit removes them.
     """
 
@@ -123,8 +123,8 @@ class Instruct(EditTask):
             raise NoAnswer("there is no code here to edit; select the lines to change")
         old = decode(document.data[slice(*span)])
         lines = range(document.line_of(span.start), document.line_of(max(span.start, span.end - 1)) + 1)
-        if not secret_lines(document).isdisjoint(lines) or find_secrets(encode(self.instruction)):
-            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
+        if not find_secret_lines(document).isdisjoint(lines) or find_secrets(encode(self.instruction)):
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         # the instruction is counted line by line, as `fit_task` does; a part of it would be another instruction
         task_lines = [f"{line}\n" for line in format_task(self.instruction).split("\n")]
         [size, *costs] = await context.engine.count([old, *task_lines])
@@ -176,7 +176,7 @@ class Rewriter:
         system: The system prompt.
         span: The lines to rewrite.
         size: The tokens of these lines.
-        instruction: The instruction.
+        instruction: The words of the user that say what to change.
         comments: Comments that an answer must not keep.
         refusal: Why the engine refused a request, or an empty text.
     """

@@ -15,7 +15,7 @@ def find_test_file(root: Path, file: Path) -> Path:
 
     Args:
         root: The workspace folder.
-        file: The module.
+        file: The file of the module.
     """
     name = f"test_{file.stem.strip('_')}.py"
     folders = [root / "tests" / file.relative_to(root).parent.name, root / "tests", file.parent]

@@ -48,20 +48,20 @@ async def preview_repair(request: RepairRequest, create_change: CreateChange) ->
             break
         change = create_change(repair.edits)
         if (
-            await asyncio.to_thread(_parses, change)
+            await asyncio.to_thread(_does_parse, change)
             and (await run_check(PreservationCheck(request.subject), ChangeSet.of(change))).status == "passed"
         ):
             lowest_cost = repair.cost if lowest_cost is None else lowest_cost
-            titles.append(_title(request.tree.data, repair.edits))
+            titles.append(_make_title(request.tree.data, repair.edits))
     return titles[0] if len(set(titles)) == 1 else ""
 
 
-def _parses(change: Change) -> bool:
+def _does_parse(change: Change) -> bool:
     before, after = change.tree_before, change.tree_after
     return before is not None and after is not None and not find_new_faults(before, after, change.edits)
 
 
-def _title(data: bytes, edits: tuple[Edit, ...]) -> str:
+def _make_title(data: bytes, edits: tuple[Edit, ...]) -> str:
     if len(edits) != 1:
         return f"{len(edits)} small changes"
     start, end, new = edits[0]

@@ -29,7 +29,7 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME_TOKENS, PromptBudget
 from lsp_harness.context.sources.index_sources import RelatedCodeSource
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext
 from lsp_harness.syntax import scope
@@ -72,10 +72,10 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
     if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
     class_ = scope.enclosing_class(tree, function.start)
-    if _column(tree, function.start) != (_column(tree, class_.body_start) if class_ else 0):
+    if _find_column(tree, function.start) != (_find_column(tree, class_.body_start) if class_ else 0):
         # a test cannot reach a function inside of another one
         return None
-    if class_ and _column(tree, class_.start):
+    if class_ and _find_column(tree, class_.start):
         return None
     if not PurePosixPath(path).name:
         # a client may name the workspace folder itself as a document
@@ -91,7 +91,7 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
     return TargetFunction(tree, Span(*span), path, source, module, name, test_name)
 
 
-def _column(tree: SyntaxTree, offset: int) -> int:
+def _find_column(tree: SyntaxTree, offset: int) -> int:
     return offset - tree.document.line_starts[tree.document.line_of(offset)]
 
 
@@ -131,8 +131,8 @@ class WriteTests(EditTask):
 
     async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
         context, source = self.context, self.target.source
-        if find_secrets(encode(source)) or secret_lines(context.document):
-            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
+        if find_secrets(encode(source)) or find_secret_lines(context.document):
+            raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         [size] = await context.engine.count([source])
         if size > (budget := context.config.context.code_budget):
             raise NoAnswer(
@@ -156,7 +156,7 @@ class WriteTests(EditTask):
         _, prefix, tokens = await window.read_prefix(document, len(document.data), budget, self.context.engine.count)
         if not prefix.endswith(line := text.rpartition("\n")[2]):
             raise NoAnswer(
-                f"there is no room for {line} in {budget} tokens; raise completion.prefix_tokens or "
+                f"the line {line} does not fit into {budget} tokens; raise completion.prefix_tokens or "
                 "model.context_length"
             )
         return prefix, tokens

@@ -53,7 +53,7 @@ class AnswerCache:
         """
         if usage.rung or answer.stop in ("deadline", "cancelled"):
             return
-        key = _key(_hash(inputs), prefix)
+        key = _make_key(_hash(inputs), prefix)
         self._answers[key] = answer
         self._answers.move_to_end(key)
         while len(self._answers) > MAX_ANSWERS:
@@ -65,7 +65,7 @@ class AnswerCache:
         line_length = len(prefix) - (prefix.rfind("\n") + 1)
         for typed_size in range(min(line_length, MAX_TYPED_CHARACTERS) + 1):
             place = len(prefix) - typed_size
-            key = _key(base, prefix[:place])
+            key = _make_key(base, prefix[:place])
             answer = self._answers.get(key)
             if answer and (
                 not typed_size or (answer.text.startswith(prefix[place:]) and answer.text[typed_size:].strip())
@@ -79,7 +79,7 @@ def _hash(inputs: tuple[object, ...]) -> "blake2b":
     return blake2b(repr(inputs).encode("utf-8", "surrogatepass"), digest_size=16)
 
 
-def _key(base: "blake2b", prefix: str) -> bytes:
+def _make_key(base: "blake2b", prefix: str) -> bytes:
     digest = base.copy()
     digest.update(prefix.encode("utf-8", "surrogatepass"))
     return digest.digest()

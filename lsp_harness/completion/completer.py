@@ -66,7 +66,6 @@ class Completer:
         repository: RepositoryContext | None = None,
         call_later: CallLater = call_later,
         types: TypeFilter | None = None,
-        fates: FateRecorder | None = None,
     ) -> None:
         self._engine = engine
         self._policy = policy or TriggerPolicy()
@@ -78,7 +77,8 @@ class Completer:
         self._tasks = BackgroundTasks()
         self._call_later = call_later
         self._types = types or TypeFilter()
-        self._fates = fates
+        self.fates: FateRecorder | None = None
+        """Hears what becomes of each suggestion of a document that is opened from now on."""
         self.last_figures: dict[str, Any] = {}
         self.last_reason = ""
 
@@ -95,7 +95,7 @@ class Completer:
         """Return the state of completion for a document."""
 
         def create() -> DocumentCompletions:
-            displayed = DisplayedSuggestions(open_document, self._fates)
+            displayed = DisplayedSuggestions(open_document, self.fates)
             return DocumentCompletions(displayed, self._tasks, self._call_later)
 
         return open_document.part(DocumentCompletions, create)
@@ -122,7 +122,7 @@ class Completer:
             return self._hide(rule)
         for suggestion in state.displayed.current:
             if remaining_text := suggestion.find_rest(cursor, self.settings):
-                figures = {"typed_along": True, **_figures(Usage(), 0, 0.0)}
+                figures = {"typed_along": True, **_measure_request(Usage(), 0, 0.0)}
                 return self._display(open_document, cursor, [remaining_text], figures, id=suggestion.suggestion.id)[0]
         if automatic and (rule := self._policy.find_rule(cursor, open_document.history)):
             return self._hide(rule)
@@ -139,7 +139,7 @@ class Completer:
         self._supersede(state, cursor)
         if not self._policy.allows(cursor):
             return []
-        return await self._run(state, cursor, self._choices(open_document, cursor))
+        return await self._run(state, cursor, self._find_choices(open_document, cursor))
 
     def start_engine(self) -> None:
         """Start the engine, so that the first request need not wait for its model."""
@@ -168,7 +168,7 @@ class Completer:
 
         Args:
             open_document: The document.
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             knowledge: How the place is known. If it is unknown, only the shortest prompt is evaluated: it starts the
                 engine, and the user will probably ask at another place.
         """
@@ -220,7 +220,9 @@ class Completer:
     ) -> list[Suggestion]:
         start_s = perf_counter()
         if text := await self._find_import(cursor):
-            return self._display(open_document, cursor, [text], {"known": True, **_figures(Usage(), 0, start_s)})
+            return self._display(
+                open_document, cursor, [text], {"known": True, **_measure_request(Usage(), 0, start_s)}
+            )
         if reason := (await self._requests.pace()).infill_problem:
             raise EngineRefused(reason)
         self._types.prepare(cursor.document)
@@ -241,7 +243,7 @@ class Completer:
         if not (text or rule):
             return []
         figures = {
-            **_figures(reply.usage, request.prompt_tokens(reply.usage), start_s),
+            **_measure_request(reply.usage, request.prompt_tokens(reply.usage), start_s),
             **reply.figures,
             **type_figures,
         }
@@ -259,7 +261,7 @@ class Completer:
         text = await self.repository.complete_import(cursor)
         return find_valid_start(cursor.tree, cursor.offset, text) if text else None
 
-    async def _choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+    async def _find_choices(self, open_document: OpenDocument, cursor: Cursor) -> list[Suggestion]:
         """Return the likeliest text, and sampled texts that differ from it and from each other."""
         # the alternatives come anyway
         best = await self._complete(open_document, cursor, may_replace=False)
@@ -290,19 +292,19 @@ class Completer:
         return suggestions
 
     def _hide(self, rule: str, figures: dict[str, Any] | None = None) -> None:
-        self.last_figures = (figures or _figures(Usage(), 0, 0.0)) | {"quiet": rule}
+        self.last_figures = (figures or _measure_request(Usage(), 0, 0.0)) | {"quiet": rule}
 
 
-def _figures(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]:
+def _measure_request(usage: Usage, prompt_tokens: int, start_s: float) -> dict[str, Any]:
     return {
         # a server that does not report the tokens leaves the estimate
         "prompt_tokens": usage.evaluated + usage.reused or prompt_tokens,
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,
-        "ms": _ms(perf_counter() - start_s) if start_s else 0.0,
+        "ms": _since_ms(perf_counter() - start_s) if start_s else 0.0,
     }
 
 
-def _ms(seconds: float) -> float:
+def _since_ms(seconds: float) -> float:
     return round(seconds * 1000, 1)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at, may_begin_with_newline
+from lsp_harness.completion.rules.ghost_text import Ghost, find_ghost, may_begin_with_newline
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_prompt_ladder
 from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.context.repository_context import RepositoryChoice, RepositoryContext
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, InfillContext, Owner, Sampling, Usage
@@ -31,9 +31,9 @@ class CompletionRequest:
     """The cursor, the prompts and the settings of one completion, before the engine is asked.
 
     Attributes:
-        cursor: The place.
-        ghost: The text around it.
-        prompts: The prompts for it, the longest first.
+        cursor: The place of the cursor in the text.
+        ghost: The text around the cursor.
+        prompts: The prompts for the cursor, the longest first.
         pace: The speed of this machine.
         settings: The settings of completion.
         needs_confidence: Whether the probabilities of the tokens are needed.
@@ -125,7 +125,7 @@ class CompletionRequest:
     @property
     def _owner(self) -> Owner:
         cursor = self.cursor
-        return Owner(persist=cursor.persist and not secret_lines(cursor.document), affinity=cursor.document.uri)
+        return Owner(persist=cursor.persist and not find_secret_lines(cursor.document), affinity=cursor.document.uri)
 
 
 class RequestBuilder:
@@ -160,7 +160,7 @@ class RequestBuilder:
         """Return the request for one place.
 
         Args:
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             choice: The code of other files that was chosen last for the document. It is updated.
             is_resting: Whether the user does not type. Then a better choice of other files' code may replace the old.
         """
@@ -198,5 +198,5 @@ def _append(context: InfillContext, start: str) -> InfillContext:
 
 def _read_ghost(cursor: Cursor, missing: MissingNames) -> Ghost:
     """Return the surroundings of a cursor. If several parameters are missing, they may be on lines of their own."""
-    ghost = ghost_at(cursor)
+    ghost = find_ghost(cursor)
     return replace(ghost, mode="block") if missing.place == "parameter" and len(missing.names) > 1 else ghost

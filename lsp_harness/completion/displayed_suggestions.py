@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from lsp_harness.completion.answer_cache import ModelText
-from lsp_harness.completion.rules.ghost_text import ghost_at
+from lsp_harness.completion.rules.ghost_text import find_ghost
 from lsp_harness.completion.text_generation import make_presentable
 from lsp_harness.config.schema import Completion
 from lsp_harness.kernel.results import Suggestion
@@ -61,7 +61,9 @@ class DisplayedSuggestion:
         rest = self.suggestion.text[len(typed_text.text) :]
         # the editor inserted brackets that the suggestion may bring, too
         return (
-            make_presentable(cursor, ghost_at(cursor), ModelText(rest, None), settings) if typed_text.closers else rest
+            make_presentable(cursor, find_ghost(cursor), ModelText(rest, None), settings)
+            if typed_text.closers
+            else rest
         )
 
 
@@ -92,7 +94,7 @@ class _Choice:
 
 
 class DisplayedSuggestions:
-    """What the editor displays in one open document.
+    """The suggestions that the editor displays in one open document, and what becomes of them.
 
     Args:
         opened: The document.

@@ -39,7 +39,9 @@ they send that key, and send a new request later."""
 
 Answer = tuple[ModelText, Usage]
 Generate = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
-"""Asks the model. It calls its argument with all of the text so far, and ends when that returns False."""
+"""The function that asks the model for an answer. It calls its argument with all of the text so far, and ends when that
+call returns False.
+"""
 CallLater = Callable[[float, Callable[[], None]], None]
 
 
@@ -68,7 +70,7 @@ class InflightAnswer:
     def follow(self, document: Document, offset: int) -> bool:
         """Record that the user is at `offset` now. Return whether the answer may still fit the typed text."""
         typed_text = find_typed_text(self._cursor.document, self._cursor.offset, document, offset)
-        if typed_text is None or not _agree(self._text, typed_text.text):
+        if typed_text is None or not _do_agree(self._text, typed_text.text):
             return False
         self._typed_text = typed_text.text
         return True
@@ -89,7 +91,7 @@ class InflightAnswer:
 
     def _should_continue(self, text: str) -> bool:
         self._text = text
-        self._is_abandoned = not any(_agree(text, typed_text) for typed_text in self._waiting or [self._typed_text])
+        self._is_abandoned = not any(_do_agree(text, typed_text) for typed_text in self._waiting or [self._typed_text])
         return not self._is_abandoned
 
 
@@ -165,5 +167,5 @@ class InflightSlot:
             self.cancel()
 
 
-def _agree(text: str, typed_text: str) -> bool:
+def _do_agree(text: str, typed_text: str) -> bool:
     return text.startswith(typed_text) or typed_text.startswith(text)

@@ -16,7 +16,7 @@ from lsp_harness.completion.inflight import BackgroundTasks
 from lsp_harness.completion.text_generation import generate
 from lsp_harness.context.repository_context import RepositoryChoice
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
 from lsp_harness.process.background_permit import BackgroundPermit
@@ -101,8 +101,8 @@ class Prefetcher:
 
     Args:
         engine: The engine.
-        requests: Builds the requests.
-        answers: Stores the answers.
+        requests: Builds the requests for completions.
+        answers: Stores the answers of the model.
         background: The permission to prefetch. None for a client that does not stay, which gains nothing from it.
     """
 
@@ -122,7 +122,7 @@ class Prefetcher:
 
     def warm(self, slot: PrefetchSlot, cursor: Cursor, knowledge: PlaceKnowledge) -> None:
         """Evaluate the prompts of a place. If nothing is known about the place, evaluate only the shortest prompt."""
-        if self._background.is_off or secret_lines(cursor.document):
+        if self._background.is_off or find_secret_lines(cursor.document):
             return
         if any(cursor.is_same_place(place) for place in slot.prepared_places) or slot.covers(cursor):
             return
@@ -133,7 +133,11 @@ class Prefetcher:
     async def prepare(self, cursor: Cursor) -> None:
         """Evaluate the full prompt of a place in a document that is not open."""
         pace = await self._requests.pace()
-        if self._background.is_off or not (pace.can_infill and pace.has_priorities) or secret_lines(cursor.document):
+        if (
+            self._background.is_off
+            or not (pace.can_infill and pace.has_priorities)
+            or find_secret_lines(cursor.document)
+        ):
             return
         await self._background.wait()
         place = cursor.resting_place(appends=pace.is_append_only)
@@ -157,7 +161,7 @@ class Prefetcher:
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0
         speculates = settings.speculate and request.pace.has_priorities and bool(text)
-        if self._background.is_off or not (is_short or speculates) or secret_lines(cursor.document):
+        if self._background.is_off or not (is_short or speculates) or find_secret_lines(cursor.document):
             return
         if is_short and slot.covers(cursor, "warm"):
             return
@@ -167,7 +171,7 @@ class Prefetcher:
         def speculate() -> None:
             # unless the user asked something else meanwhile
             if len(places) > 1 and slot.prepared_places is places:
-                slot.start("speculate", places[1], lambda: self._speculate(slot, places[1]))
+                slot.start("speculate", places[1], lambda: self._compute_speculation(slot, places[1]))
 
         async def evaluate_full_prompt() -> None:
             await self._background.wait()
@@ -204,7 +208,7 @@ class Prefetcher:
                 async for _ in cast("AsyncIterator[object]", chunks):
                     pass
 
-    async def _speculate(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+    async def _compute_speculation(self, slot: PrefetchSlot, cursor: Cursor) -> None:
         await self._background.wait()
         request = await self._requests.build(cursor, slot.repository)
         if self._answers.find(*request.cache_key) is None:

@@ -15,7 +15,7 @@ from typing import Any
 from lsp_harness.completion.answer_cache import AnswerCache, ModelText
 from lsp_harness.completion.completion_request import CompletionRequest, Effort
 from lsp_harness.completion.inflight import Answer, InflightSlot
-from lsp_harness.completion.rules.shaping import RULES, shape
+from lsp_harness.completion.rules.shaping import RULES, shape_ghost
 from lsp_harness.completion.text_generation import generate, make_presentable_texts
 from lsp_harness.completion.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion
@@ -32,7 +32,7 @@ from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.edit_history import EditHistory
 
 
-def shown_probability(answer: ModelText, shown_text: str) -> float | None:
+def compute_shown_probability(answer: ModelText, shown_text: str) -> float | None:
     """Return the geometric mean of the probabilities of the tokens that `shown` consists of.
 
     Tokens that the rules cut off do not count: a model that is wrong on the next line may well be right on this one.
@@ -121,14 +121,14 @@ class ReplySource:
             automatic: Whether the editor asks without a command of the user.
         """
         if cached_text := self._answers.find(*request.cache_key):
-            return await _present(request, (cached_text, Usage()), {"cached": True})
+            return await _shape_answer(request, (cached_text, Usage()), {"cached": True})
         efforts: tuple[Effort, ...] = ("quick", "patient") if automatic else ("complete",)
         reply = None
         for effort in efforts:
             answer, figures = await self._ask(request, inflight, history, effort)
             if answer is None:
                 return None
-            reply = await _present(request, answer, figures)
+            reply = await _shape_answer(request, answer, figures)
             if reply.is_good_enough(request.settings):
                 break
         return reply
@@ -141,7 +141,7 @@ class ReplySource:
         answer = await inflight.wait_for_rest(request.cursor)
         # a user who asks gets no answer to a short prompt
         if answer and not (effort == "complete" and answer[1].rung):
-            return answer, {"in_flight": True, "engine_ms": _elapsed_ms(start_s)} | _rung(answer)
+            return answer, {"in_flight": True, "engine_ms": _elapsed_ms(start_s)} | _describe_rung(answer)
         if effort == "quick":
             has_missed = inflight.has_missed
             if not await self._policy.wait(request.cursor, history, request.settings, has_missed=has_missed):
@@ -149,7 +149,7 @@ class ReplySource:
         request_s = perf_counter()
         answer = await inflight.start(request.cursor, partial(self._generate, request, effort))
         figures = {"waited_ms": round((request_s - start_s) * 1000, 1), "engine_ms": _elapsed_ms(request_s)}
-        return answer, figures | (_rung(answer) if answer else {})
+        return answer, figures | (_describe_rung(answer) if answer else {})
 
     async def _generate(
         self, request: CompletionRequest, effort: Effort, should_continue: Callable[[str], bool]
@@ -176,7 +176,7 @@ class ReplySource:
         """Return an answer that binds a name which the code below needs, or the answer as it is."""
         if not request.missing_names.names:
             return answer
-        reply = await _present(request, answer, {})
+        reply = await _shape_answer(request, answer, {})
         start = find_binding_start(request.cursor, request.missing_names, reply.text, answer[0].text)
         if not start:
             return answer
@@ -188,7 +188,7 @@ class ReplySource:
             should_continue,
             timeout_s=request.timeout_s(effort),
         )
-        return better_answer if (await _present(request, better_answer, {})).text else answer
+        return better_answer if (await _shape_answer(request, better_answer, {})).text else answer
 
 
 def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: str, figures: Mapping[str, Any]) -> str:
@@ -196,7 +196,7 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
 
     Args:
         request: The request.
-        reply: The reply.
+        reply: The reply without a suggestion.
         rule: The rule that hides the text that would be shown, or an empty text.
         figures: What the type checker said, by `types_reason`.
     """
@@ -209,7 +209,7 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
         return f"{quoted}, and the type checker says: {reason}"
     if rule:
         return f"{quoted}, and the rule {rule} hides it"
-    shaped = shape(request.ghost.with_text(reply.model_text.text))
+    shaped = shape_ghost(request.ghost.with_text(reply.model_text.text))
     if shaped.text is None and shaped.applied:
         reasons = {one.name: one.reason for one in RULES}
         name = shaped.applied[-1]
@@ -217,11 +217,13 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
     return f"{quoted}, which does not fit into the code here"
 
 
-async def _present(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> CompletionReply:
+async def _shape_answer(request: CompletionRequest, answer: Answer, figures: dict[str, Any]) -> CompletionReply:
     """Return an answer with the part of it that may be shown."""
     model_text, usage = answer
     [text] = await make_presentable_texts(request.cursor, request.ghost, [model_text], request.settings)
-    return CompletionReply(model_text, text, shown_probability(model_text, text) if text else None, usage, figures)
+    return CompletionReply(
+        model_text, text, compute_shown_probability(model_text, text) if text else None, usage, figures
+    )
 
 
 def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, float]]) -> bool:
@@ -232,7 +234,7 @@ def _is_hopeless(settings: Completion, usage: Usage, steps: Sequence[tuple[int, 
     return len(steps) <= USUAL_LINE_TOKENS and sum(logprob for _, logprob in steps) < min_sum
 
 
-def _rung(answer: Answer) -> dict[str, Any]:
+def _describe_rung(answer: Answer) -> dict[str, Any]:
     rung = answer[1].rung
     return {"rung": rung} if rung else {}
 
@@ -252,7 +254,7 @@ def find_binding_start(cursor: Cursor, missing: MissingNames, text: str | None, 
     """Return the start of a text that binds a missing name, if a suggestion binds none of them.
 
     Args:
-        cursor: The place.
+        cursor: The place of the cursor in the text.
         missing: The names that are missing there.
         text: The suggestion, or None if there is nothing to show.
         model_text: What the model wrote.

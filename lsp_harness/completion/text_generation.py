@@ -13,7 +13,7 @@ from ulid import ULID
 from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.completion.completion_request import CompletionRequest
 from lsp_harness.completion.rules.ghost_text import Ghost, join_body, split_body, split_next_line
-from lsp_harness.completion.rules.shaping import is_settled, shape
+from lsp_harness.completion.rules.shaping import is_settled, shape_ghost
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.client import Engine
@@ -28,7 +28,7 @@ from lsp_harness.text.position import encode
 from lsp_harness.workspace.cursor import Cursor
 
 LARGE_TREE_NODES = 5_000
-"""In a tree with more nodes, the syntax check of a text may take tens of milliseconds."""
+"""Number of nodes of a tree above which the syntax check of a text may take tens of milliseconds."""
 
 
 class _Parts(NamedTuple):
@@ -59,7 +59,7 @@ class _Parts(NamedTuple):
         return ghost.with_text(text)
 
 
-def _always(text: str) -> bool:
+def _accept_always(text: str) -> bool:
     return True
 
 
@@ -68,7 +68,7 @@ async def generate(
     request: Infill,
     ghost: Ghost,
     max_lines: int,
-    should_continue: Callable[[str], bool] = _always,
+    should_continue: Callable[[str], bool] = _accept_always,
     *,
     is_hopeless: Callable[[Usage, Sequence[tuple[int, float]]], bool] | None = None,
     timeout_s: float = math.inf,
@@ -114,7 +114,7 @@ def make_presentable(
     """Return the part of a model's text that may be shown: shaped by the rules, and without a new syntax error.
 
     Args:
-        cursor: The place.
+        cursor: The place of the cursor in the text.
         ghost: The surroundings of the place.
         answer: The text of the model.
         settings: The settings of completion.
@@ -123,10 +123,10 @@ def make_presentable(
     parts = _Parts.of(ghost, answer.text)
     lines = to_lf(cut_incomplete_line(parts.text, answer.stop, parts.ghost)).split("\n")
     text = "\n".join(lines[: max(1, settings.max_lines)])
-    shaped_text = shape(parts.ghost.with_text(text)).text
+    shaped_text = shape_ghost(parts.ghost.with_text(text)).text
     if shaped_text and settings.max_lines > 1 and (body_part := split_body(parts.ghost, text)):
         ghost_of_body, body = body_part
-        shaped_text = join_body(shaped_text, shape(ghost_of_body.with_text(body)).text, parts.ghost)
+        shaped_text = join_body(shaped_text, shape_ghost(ghost_of_body.with_text(body)).text, parts.ghost)
     if shaped_text and parts.is_on_next_line:
         shaped_text = ghost.newline + shaped_text
     return (

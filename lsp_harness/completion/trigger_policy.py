@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.syntax.text_kind import text_kind_at
@@ -186,7 +186,7 @@ class TriggerPolicy:
             return f"the file is larger than {MAX_TEXT_BYTES:,} bytes"
         if reason := self.private_reason(document.uri, cursor.path):
             return f"no model may see this file: {reason}"
-        if document.line_of(cursor.offset) in secret_lines(document):
+        if document.line_of(cursor.offset) in find_secret_lines(document):
             return "the line contains what looks like a secret"
         return ""
 

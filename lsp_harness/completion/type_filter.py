@@ -67,7 +67,7 @@ class TypeFilter:
         That is the first other text that adds none, or else the longest start of all these texts.
 
         Args:
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             text: The text, or None.
             answer: The answer of the model that the text was made from. A limit may have cut it within a name.
             rule: The rule that hides the text already, or an empty text.

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.config.paths import platform_folder
-from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS, restrict
+from lsp_harness.config.paths import find_platform_folder
+from lsp_harness.config.permission_layers import EDITOR_FORBIDDEN_PERMISSIONS, restrict_value
 from lsp_harness.config.schema import Config, Kind, is_model_file, tables
 from lsp_harness.config.setting_values import WORDS, Wanted, convert_value, convert_word, read_list, type_name
 from lsp_harness.disk.file_reading import read_text
@@ -77,7 +77,7 @@ class Layer:
     file: Path | None = None
     text: str = ""
     has_text_values: bool = False
-    """All values are strings, as in the environment."""
+    """Whether all values are texts, as in the environment."""
     is_editor: bool = False
     roots: Sequence[Path] = ()
     """Folders whose authors may have written these settings."""
@@ -89,10 +89,10 @@ ConfigLoader = Callable[[Path | None], tuple[Config, list[Problem]]]
 """Function that loads the settings of a project folder."""
 
 
-def user_config_file() -> Path:
+def find_user_config_file() -> Path:
     """Return the path of the settings file of the user."""
     home = os.environ.get("LSP_HARNESS_HOME")
-    return (Path(home) if home else platform_folder("user_config_dir") or SYSTEM_CONFIG_FOLDER) / "config.toml"
+    return (Path(home) if home else find_platform_folder("user_config_dir") or SYSTEM_CONFIG_FOLDER) / "config.toml"
 
 
 def load(
@@ -113,7 +113,7 @@ def load(
     """
     config, problems = Config(), list[Problem]()
     if "user" in sources:
-        config = _from_file(config, user_config_file(), problems)
+        config = _from_file(config, find_user_config_file(), problems)
     if project:
         is_trusted = is_trusted or is_in_trusted_folder(project, config)
         main_file = project / "lsp-harness.toml"
@@ -174,7 +174,7 @@ def _from_file(
     if project:
         for table in USER_ONLY_TABLES & settings.keys():
             problems.append(
-                Problem(f"[{table}] may only be set in {user_config_file()}", file, _header_line(text, table))
+                Problem(f"[{table}] may only be set in {find_user_config_file()}", file, _header_line(text, table))
             )
             del settings[table]
     return _merge_layer(
@@ -226,7 +226,7 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
                 if table in RULE_TABLES:
                     config = _with_missing_rules(config, f"{table}.{key} is unknown")
                 continue
-            if refusal := _refusal(layer, table, key, value):
+            if refusal := _find_refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
             kind, _ = schema[table][key]
@@ -274,7 +274,7 @@ def _set_value(
             problems.append(Problem(f"{table}.{key} must be {type_name(kind)}, not {value!r}", layer.file, line))
             return _with_missing_rules(config, f"{table}.{key} is not valid") if table in RULE_TABLES else config
     if table in RULE_TABLES:
-        converted, message = restrict((table, key), current, converted, is_trusted=layer.is_trusted)
+        converted, message = restrict_value((table, key), current, converted, is_trusted=layer.is_trusted)
         if message:
             remedy = "" if layer.is_trusted else f"; {trust_remedy()}"
             problems.append(Problem(f"{message}{remedy}", layer.file, line))
@@ -287,12 +287,12 @@ def _set_value(
 
 def trust_remedy() -> str:
     """Return what to do so that a project is trusted."""
-    return f"to trust this project, add its folder to permissions.trusted_folders in {user_config_file()}"
+    return f"to trust this project, add its folder to permissions.trusted_folders in {find_user_config_file()}"
 
 
-def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
-    """Return why this layer may not set this key to this value; empty if it may."""
-    place = f"{user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
+def _find_refusal(layer: Layer, table: str, key: str, value: object) -> str:
+    """Return why a layer of settings may not set a key to a value. Empty if it may."""
+    place = f"{find_user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
     if layer.is_editor and key in EDITOR_FORBIDDEN_KEYS.get(table, ()):
         return f"{table}.{key} cannot be set by an editor; set it in {place}"
     if (

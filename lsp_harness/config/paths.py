@@ -13,7 +13,7 @@ from typing import Literal
 
 import platformdirs
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import DISK_FULL_ERRORS
 from lsp_harness.errors import ConfigError
@@ -42,7 +42,7 @@ RUNTIME = FolderKind("run", "XDG_RUNTIME_DIR")
 
 def state_folder() -> Path:
     """Return the folder of logs and session records."""
-    return _folder(STATE, platform_folder("user_state_dir"))
+    return _folder(STATE, find_platform_folder("user_state_dir"))
 
 
 def sessions_folder() -> Path:
@@ -50,13 +50,13 @@ def sessions_folder() -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
     state = state_folder()
     # a replacement of the state folder, such as a private one for temporary files, also replaces the home
-    is_replaced = replacement_message(STATE) != ""
+    is_replaced = describe_replacement(STATE) != ""
     return (Path(home).absolute() if home and not is_replaced else state) / "sessions"
 
 
 def cache_folder() -> Path:
     """Return the folder of files that can be created again."""
-    return _folder(CACHE, platform_folder("user_cache_dir"))
+    return _folder(CACHE, find_platform_folder("user_cache_dir"))
 
 
 def runtime_folder() -> Path:
@@ -65,14 +65,14 @@ def runtime_folder() -> Path:
     if home:
         path = Path(home).absolute() / RUNTIME.folder
         if problem := _privacy_problem(path):
-            return _use_replacement(RUNTIME, temporary_folder(), problem)
+            return _use_replacement(RUNTIME, make_temporary_folder(), problem)
         _replacements.pop(RUNTIME, None)
         return path
     if not base:
-        return temporary_folder()
+        return make_temporary_folder()
     path = Path(base) / APP
     if problem := _runtime_problem(Path(base), path) or _privacy_problem(path):
-        return _use_replacement(RUNTIME, temporary_folder(), problem)
+        return _use_replacement(RUNTIME, make_temporary_folder(), problem)
     _replacements.pop(RUNTIME, None)
     return path
 
@@ -81,19 +81,19 @@ def list_own_folders() -> list[Path]:
     """Return the folders in which the program writes while it works, for callers that follow changes of files."""
     if home := os.environ.get("LSP_HARNESS_HOME"):
         return [Path(home).absolute()]
-    folders = (platform_folder("user_state_dir"), platform_folder("user_cache_dir"))
-    return [folder for folder in (*folders, temporary_path()) if folder]
+    folders = (find_platform_folder("user_state_dir"), find_platform_folder("user_cache_dir"))
+    return [folder for folder in (*folders, choose_temporary_folder()) if folder]
 
 
-def temporary_path() -> Path:
+def choose_temporary_folder() -> Path:
     """Return the folder of this user for temporary files. There may be none yet."""
     # not tempfile.gettempdir(), which writes a file to test the folder
     return Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}"
 
 
-def temporary_folder() -> Path:
+def make_temporary_folder() -> Path:
     """Return a private folder for temporary files. Raise ConfigError if another user may have created it."""
-    return make_private_folder(temporary_path())
+    return make_private_folder(choose_temporary_folder())
 
 
 def make_private_folder(path: Path) -> Path:
@@ -117,10 +117,10 @@ def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -
     # SQLite does not always distinguish a full disk from a missing permission
     full = error.errno in DISK_FULL_ERRORS if isinstance(error, OSError) else True
     remedy = "free some room there, or " if full else ""
-    return f"{path} cannot be written ({system_message(error)}); {remedy}{kind.advice}"
+    return f"{path} cannot be written ({describe_system_error(error)}); {remedy}{kind.advice}"
 
 
-def replacement_message(kind: FolderKind) -> str:
+def describe_replacement(kind: FolderKind) -> str:
     """Return the warning if another folder replaced the usual one at the last call, or an empty text."""
     return _replacements.get(kind, "")
 
@@ -134,12 +134,12 @@ def _privacy_problem(path: Path) -> str:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = path.lstat()
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({system_message(error)})"
+        return f"{path} cannot be made ({describe_system_error(error)})"
     is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
     return "" if is_private else f"{path} must be a directory of yours with mode 0700"
 
 
-def platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
+def find_platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
     """Return the folder of the platform for such files of this user.
 
     Returns:
@@ -157,7 +157,7 @@ def _folder(kind: FolderKind, default: Path | None) -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
     path = Path(home).absolute() / kind.folder if home else default
     if problem := _folder_problem(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
-        return _use_replacement(kind, make_private_folder(temporary_folder() / kind.folder), problem)
+        return _use_replacement(kind, make_private_folder(make_temporary_folder() / kind.folder), problem)
     assert path
     _replacements.pop(kind, None)
     return path
@@ -170,7 +170,7 @@ def _folder_problem(path: Path) -> str:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        return f"{path} cannot be made ({system_message(error)})"
+        return f"{path} cannot be made ({describe_system_error(error)})"
     return "" if os.access(path, os.R_OK | os.X_OK) else f"{path} belongs to somebody else"
 
 
@@ -192,7 +192,7 @@ def _runtime_problem(base: Path, path: Path) -> str:
     try:
         owner = base.stat().st_uid
     except (OSError, ValueError) as error:
-        return f"{base} cannot be used ({system_message(error)})"
+        return f"{base} cannot be used ({describe_system_error(error)})"
     # root can write in every folder, but the owner could neither use nor remove the files of root there
     if owner != os.getuid():
         return f"{base} belongs to another user"

@@ -14,7 +14,7 @@ EDITOR_FORBIDDEN_PERMISSIONS: Mapping[str, frozenset[str]] = {
 """Table → keys that an editor cannot set, because a workspace can change the settings of an editor."""
 
 
-def restrict(name: tuple[str, str], current: Any, wanted: Any, *, is_trusted: bool) -> tuple[Any, str]:
+def restrict_value(name: tuple[str, str], current: Any, wanted: Any, *, is_trusted: bool) -> tuple[Any, str]:
     """Return the value that counts, and why it is not the wanted one.
 
     Args:

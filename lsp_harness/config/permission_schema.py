@@ -19,7 +19,7 @@ class RuleSetting:
     not_match: tuple[str, ...] = ()
     """Commands or files that the rule must not match."""
     justification: str = ""
-    """Why. The model and the user read it."""
+    """The reason for the rule. The model and the user read it."""
     file: Path | None = None
     line: int = 0
 
@@ -83,9 +83,9 @@ class HookSettings:
     """
 
     sessionStart: tuple[HookSetting, ...] = ()
-    """A session begins."""
+    """When a session begins."""
     sessionEnd: tuple[HookSetting, ...] = ()
-    """A session ends."""
+    """When a session ends."""
     preToolUse: tuple[HookSetting, ...] = ()
     """Before an action. Can deny, allow, ask, and change the input."""
     postToolUse: tuple[HookSetting, ...] = ()
@@ -97,22 +97,22 @@ class HookSettings:
     permissionRequest: tuple[HookSetting, ...] = ()
     """Before a person is asked. Can deny and allow."""
     fileChanged: tuple[HookSetting, ...] = ()
-    """A file was changed."""
+    """After a file was changed."""
     cwdChanged: tuple[HookSetting, ...] = ()
-    """The working folder was changed."""
+    """After the working folder was changed."""
     subagentStart: tuple[HookSetting, ...] = ()
     """Before a subagent begins. Can deny."""
     subagentStop: tuple[HookSetting, ...] = ()
-    """A subagent ended."""
+    """After a subagent ended."""
     preCompact: tuple[HookSetting, ...] = ()
     """Before a conversation is shortened. Can deny."""
     postCompact: tuple[HookSetting, ...] = ()
-    """A conversation was shortened."""
+    """After a conversation was shortened."""
     configChange: tuple[HookSetting, ...] = ()
     """Before changed settings count. Can deny."""
     notification: tuple[HookSetting, ...] = ()
-    """The user is told something."""
+    """When the user is told something."""
     turnStart: tuple[HookSetting, ...] = ()
     """Before a turn begins. Can deny and add context."""
     turnStop: tuple[HookSetting, ...] = ()
-    """A turn ended."""
+    """After a turn ended."""

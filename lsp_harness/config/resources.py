@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 
-def resource_path(*parts: str) -> Path:
+def find_resource(*parts: str) -> Path:
     """Return the path of a shipped file or folder, for example `resource_path("queries", "python")`.
 
     It may not exist.
@@ -20,6 +20,6 @@ def resource_path(*parts: str) -> Path:
     return root.joinpath(*parts)
 
 
-def grammar_folder() -> Path:
+def find_grammar_folder() -> Path:
     """Return the folder of the GBNF grammars, which constrain the answers of a model."""
-    return resource_path("gbnf")
+    return find_resource("gbnf")

@@ -13,39 +13,41 @@ class AgentSetting:
     command: str = ""
     """The program, found on `PATH` or as an absolute path. It runs without a shell."""
     args: tuple[str, ...] = ()
-    """Its arguments."""
+    """The arguments of the program."""
     env: tuple[str, ...] = ()
-    """More variables of its environment, each as `NAME=value`. Do not write keys here: they are inherited."""
+    """More variables for the program, each as `NAME=value`. Do not write keys here: they are inherited."""
     transport: str = "pty"
-    """How to talk with it: `pty`, a terminal, or `acp`, the Agent Client Protocol over standard input and output."""
+    """How to talk with the agent: `pty`, a terminal, or `acp`, the Agent Client Protocol over standard input and
+    output.
+    """
     ready_pattern: str = ""
-    """A regular expression for the last rows of the screen when it takes a message."""
+    """A regular expression for the last rows of the screen when the agent takes a message."""
     busy_pattern: str = ""
-    """One for when it works. It wins against `ready_pattern`."""
+    """A regular expression for the last rows when the agent works. It wins against `ready_pattern`."""
     blocked_pattern: str = ""
-    """One for when it asks for a permission. It wins against both."""
+    """A regular expression for the last rows when the agent asks for a permission. It wins against both others."""
     allow_keys: tuple[str, ...] = ()
-    """The keys that allow what it asks for: names such as `enter`, `esc`, `down`, `ctrl-c`, or texts."""
+    """The keys that allow what the agent asks for: names such as `enter`, `esc`, `down`, `ctrl-c`, or texts."""
     deny_keys: tuple[str, ...] = ()
-    """The keys that deny it. The default is `esc`."""
+    """The keys that deny what the agent asks for. The default is `esc`."""
     exit_keys: tuple[str, ...] = ()
-    """The keys that end it. The default is `ctrl-d`."""
+    """The keys that end the agent. The default is `ctrl-d`."""
     interrupt_keys: tuple[str, ...] = ()
-    """The keys that stop its work. The default is `esc`."""
+    """The keys that stop the work of the agent. The default is `esc`."""
     bracketed_paste: bool = True
     """Paste a message of several lines as one. Otherwise its lines are typed one by one."""
     prompt_rows: int = 0
     """The number of last rows that are the prompt and never an answer."""
     runner: str = ""
-    """Where it runs, instead of `runtime.runner`. A kind of lsp-harness takes this and the next keys, too."""
+    """The runner of the agent, instead of `runtime.runner`. A kind of lsp-harness takes this and the next keys, too."""
     network: bool = True
-    """Let it reach the network, if `runtime.network` allows that."""
+    """Let the agent reach the network, if `runtime.network` allows that."""
     container_image: str = ""
-    """Its image, instead of `runtime.container_image`."""
+    """The image of the container, instead of `runtime.container_image`."""
     ssh_host: str = ""
-    """Its machine, instead of `runtime.ssh_host`."""
+    """The other machine, instead of `runtime.ssh_host`."""
     sandbox_folders: tuple[str, ...] = ()
-    """Files and folders of your home that it may change in `bwrap`, such as those with its login."""
+    """Files and folders of your home that the agent may change in `bwrap`, such as those with its login."""
     file: Path | None = None
     line: int = 0
 

@@ -1,4 +1,4 @@
-"""All settings with their defaults.
+"""The tables of the settings, with the defaults of all keys.
 
 Files, the environment, the settings of editors and the documentation follow this schema.
 """
@@ -407,12 +407,12 @@ Kind = type | GenericAlias
 """The type of a setting: bool, int, float, str, or a tuple of texts or of tables."""
 
 
-def item_type(kind: Kind) -> type | None:
+def find_item_type(kind: Kind) -> type | None:
     """Return the type of the items of a list, or None if the setting is no list."""
     return get_args(kind)[0] if isinstance(kind, GenericAlias) else None
 
 
-def item_keys(item: type) -> dict[str, tuple[Kind, Any]]:
+def list_item_keys(item: type) -> dict[str, tuple[Kind, Any]]:
     """Return key → (type, default) of the tables in a list. The place of a table is no key."""
     hints = get_type_hints(item)
     return {key.name: (hints[key.name], key.default) for key in fields(item) if key.name not in ("file", "line")}

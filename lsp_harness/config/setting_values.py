@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.config.schema import Kind, item_keys, item_type
+from lsp_harness.config.schema import Kind, find_item_type, list_item_keys
 from lsp_harness.text.json_reader import JsonReader
 
 READER = JsonReader()
@@ -29,7 +29,7 @@ class Wanted:
 
     Attributes:
         name: The name of the setting.
-        kind: Its type.
+        kind: The type of the value.
         file: The file of the value.
         line: The line of the value, from 0.
         text: The text of the file.
@@ -52,7 +52,7 @@ class Mistake:
 
 def type_name(kind: Kind) -> str:
     """Return the name of a type for messages."""
-    item = item_type(kind)
+    item = find_item_type(kind)
     return TYPE_NAMES[kind] if item is None else "a list of texts" if item is str else "a list of tables"
 
 
@@ -93,7 +93,7 @@ def read_list(wanted: Wanted, value: Any, *, has_text_values: bool = False) -> t
             return (), [Mistake(f"{wanted.name} must be {type_name(wanted.kind)} as JSON, not {value!r}", wanted.line)]
     if not isinstance(value, list | tuple):
         return (), [Mistake(f"{wanted.name} must be {type_name(wanted.kind)}, not {value!r}", wanted.line)]
-    values, item = cast("list[Any]", value), item_type(wanted.kind)
+    values, item = cast("list[Any]", value), find_item_type(wanted.kind)
     items, mistakes = list[Any](), list[Mistake]()
     for number, entry in enumerate(values):
         line = _item_line(wanted, number)
@@ -112,14 +112,14 @@ def read_list(wanted: Wanted, value: Any, *, has_text_values: bool = False) -> t
 def _read_table(wanted: Wanted, item: type, entry: Any, line: int) -> tuple[Any, list[Mistake]]:
     if not isinstance(entry, Mapping):
         return None, [Mistake(f"{wanted.name} must be a list of tables, and {entry!r} is none", line)]
-    keys, values, mistakes = item_keys(item), dict[str, Any](), list[Mistake]()
+    keys, values, mistakes = list_item_keys(item), dict[str, Any](), list[Mistake]()
     for key, value in cast("Mapping[str, Any]", entry).items():
         if key not in keys:
             mistakes.append(Mistake(f"unknown key {wanted.name}.{key}; the keys are {', '.join(keys)}", line))
             continue
         kind = keys[key][0]
         inner = Wanted(f"{wanted.name}.{key}", kind, wanted.file, line)
-        if item_type(kind) is None:
+        if find_item_type(kind) is None:
             converted = convert_value(kind, value)
             if converted is None:
                 mistakes.append(Mistake(f"{inner.name} must be {type_name(kind)}, not {value!r}", line))

@@ -53,7 +53,7 @@ VectorSearch = Callable[[str, str], Awaitable[Sequence[bytes]]]
 similar to the task by their embeddings."""
 
 
-async def no_vector_search(uri: str, task: str) -> Sequence[bytes]:
+async def search_no_vectors(uri: str, task: str) -> Sequence[bytes]:
     """Return nothing, for front ends without an embedding model."""
     return ()
 
@@ -96,7 +96,7 @@ class WorkspaceScope:
 
     index: "IndexQuery"
     failing_tests: AbstractSet[str] = frozenset()
-    vector_search: VectorSearch = no_vector_search
+    vector_search: VectorSearch = search_no_vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from lsp_harness.context.context_inputs import CompletionInputs, InstructionInputs
-from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.fragment import Fragment, sum_tokens
 from lsp_harness.context.prompt_budget import TOTAL
 
 MIN_FRAGMENT_TOKENS = 24
@@ -92,7 +92,7 @@ class CompletionSource(ContextSource):
         """
         fragments = list[Fragment]()
         for origin, text in pieces:
-            tokens_left = budget - total_tokens(fragments)
+            tokens_left = budget - sum_tokens(fragments)
             if tokens_left >= MIN_FRAGMENT_TOKENS:
                 fragments = [*await self._fit_piece(origin, text, reason, tokens_left), *fragments]
         return fragments
@@ -160,5 +160,5 @@ async def share_tokens(
         # what a source finds at its second turn is less important, and the most important stands last
         chosen[source] = (*fragments, *chosen[source])
         for name in names:
-            tokens_left[name] -= total_tokens(fragments)
+            tokens_left[name] -= sum_tokens(fragments)
     return sorted(chosen.items(), key=lambda item: item[0].order)

@@ -24,7 +24,7 @@ class Fragment:
     reason: str
 
 
-def total_tokens(fragments: Sequence[Fragment]) -> int:
+def sum_tokens(fragments: Sequence[Fragment]) -> int:
     """Return the cost of all fragments together."""
     return sum(fragment.tokens for fragment in fragments)
 

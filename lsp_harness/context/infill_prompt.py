@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.fragment import Fragment, TokenCounter, sum_tokens
 from lsp_harness.context.lookup.outline_cache import OutlineCache
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.request import InfillContext
 from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.workspace.cursor import Cursor
@@ -38,13 +38,13 @@ class InfillPrompt:
     @property
     def tokens(self) -> int:
         """The cost of the whole prompt."""
-        return total_tokens(self.fragments)
+        return sum_tokens(self.fragments)
 
     @property
     def sections(self) -> dict[str, int]:
         """The cost of each section that is not empty, by the name of its setting."""
         costs = {
-            "repository": total_tokens(self.repository),
+            "repository": sum_tokens(self.repository),
             "outline": self.outline.tokens,
             "suffix": self.suffix.tokens,
             "prefix": self.prefix.tokens,
@@ -81,7 +81,7 @@ async def build_infill_prompt(
         NoAnswer: The line of the cursor contains a secret.
     """
     document, tree, offset = cursor.document, cursor.tree, cursor.offset
-    hidden = secret_lines(document)
+    hidden = find_secret_lines(document)
     if document.line_of(offset) in hidden:
         raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
     start, prefix, prefix_tokens = await window.read_prefix(document, offset, settings.prefix_tokens, count, hidden)

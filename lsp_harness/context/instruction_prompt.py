@@ -27,7 +27,7 @@ class PromptSection:
 
     Attributes:
         name: The name of the section in events.
-        fragments: The content.
+        fragments: The content of the section.
         title: The line above it, or an empty text for none.
         is_code: Whether the content is a code block.
     """

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
@@ -113,7 +113,7 @@ class RecentEdits:
         target = document if is_same_document else self._find_document(place.uri) or self._closed.get(place.uri)
         if target is None or target.is_binary:
             return ""
-        hidden = secret_lines(target)
+        hidden = find_secret_lines(target)
         first, stop = max(0, place.line - RADIUS_LINES), min(len(target.line_starts), place.line + RADIUS_LINES + 1)
         lines = [decode(target.line(n)).rstrip("\r\n") for n in range(first, stop) if n not in hidden]
         return "\n".join(lines).strip("\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.context.context_inputs import CompletionInputs
 from lsp_harness.context.context_source import share_tokens
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.fragment import Fragment, TokenCounter, sum_tokens
 from lsp_harness.context.lookup.cursor_names import read_cursor_names
 from lsp_harness.context.lookup.import_list import complete_import_list, find_import_list
 from lsp_harness.context.prompt_budget import TOTAL
@@ -146,4 +146,4 @@ def _has_enough_new_text(old: Sequence[Fragment], new: Sequence[Fragment]) -> bo
     new_tokens = sum(
         fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in new_lines if line not in old_lines
     )
-    return new_tokens > MIN_NEW_SHARE * total_tokens(new)
+    return new_tokens > MIN_NEW_SHARE * sum_tokens(new)

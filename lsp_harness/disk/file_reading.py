@@ -28,7 +28,7 @@ REMEDIES = {
     errno.ELOOP: "; remove the link",
     errno.EIO: "; check the disk",
 }
-"""What the user can do, by the error number of the system."""
+"""Error number of the system → what the user can do."""
 UTF_8_BOM = b"\xef\xbb\xbf"
 UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -111,10 +111,10 @@ def read_problem(path: Path, error: Exception) -> FileError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return FileMissing(f"there is no file {path}")
     remedy = REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
-    return FileError(f"{path} cannot be read: {system_message(error)}{remedy}")
+    return FileError(f"{path} cannot be read: {describe_system_error(error)}{remedy}")
 
 
-def system_message(error: BaseException) -> str:
+def describe_system_error(error: BaseException) -> str:
     """Return the message of an error without the error number and the path."""
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
 

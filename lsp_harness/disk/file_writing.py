@@ -16,7 +16,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_reading import describe_system_error, is_regular_file
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, StaleDocument
 
@@ -73,7 +73,7 @@ def replace_file(path: Path, data: bytes, expected: bytes | None = None) -> None
 
     Args:
         path: The file.
-        data: Its new content.
+        data: The new content of the file.
         expected: The content that is given up. It is compared after the file has got another name, so that no save of
             the user in this moment is lost.
 
@@ -157,7 +157,7 @@ def _stat_writable(target: Path) -> os.stat_result | None:
     finally:
         os.close(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return status
 
 
@@ -239,7 +239,7 @@ def _overwrite_in_place(target: Path, data: bytes, size: int) -> None:
 
 def _write_remedy(target: Path, error: OSError) -> str:
     """Return why a file was not written, and what the user can do about it."""
-    message = system_message(error).lower()
+    message = describe_system_error(error).lower()
     if error.errno in DISK_FULL_ERRORS:
         return f"{message}; free some space on the disk of {target.parent} and try again"
     if error.errno == errno.EROFS:

@@ -78,7 +78,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.decode.llama import Llama, TokenRow
     from lsp_harness.engine.decode.memory_probe import measure_move_ms, probe_memory
     from lsp_harness.engine.decode.model_runtime import ModelRuntime
-    from lsp_harness.engine.decode.repack_probe import processor_id, repacking_works
+    from lsp_harness.engine.decode.repack_probe import can_repack, identify_processor
     from lsp_harness.engine.decode.scheduler import Scheduler
     from lsp_harness.engine.decode.step_cost import StepCost
     from lsp_harness.engine.embed.embedder import Embedder, load_encoder
@@ -90,7 +90,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     start_s = monotonic()
     # Files that are written from here on, above all prompts, are for this user only.
     os.umask(0o077)
-    repack = repacking_works(args.model)
+    repack = can_repack(args.model)
     threads = args.threads or count_allowed_cores()
     llama = Llama(
         args.model,
@@ -109,7 +109,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     is_movable = memory["cuts"] and not memory["window"]
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
     model_hash = fingerprint(args.model)
-    key = f"{processor_id()}/{binding}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    key = f"{identify_processor()}/{binding}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
     file = paths.cache_folder() / "machine.json"
     step_cost = StepCost.load(file, key)
     if step_cost is None:
@@ -182,7 +182,7 @@ def report_to_parent(descriptor: int, message: dict[str, object]) -> None:
         os.close(descriptor)
 
 
-def socket_identity(path: Path) -> tuple[int, int]:
+def identify_socket(path: Path) -> tuple[int, int]:
     """Return what tells our socket file from one that another engine made at the same path; (0, 0) if there is none."""
     try:
         info = path.lstat()
@@ -265,7 +265,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         engine = load_engine(args)
         listener = bind_socket(args.socket)
-        identity = socket_identity(args.socket)
+        identity = identify_socket(args.socket)
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent must get one sentence
         beats.stop()
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
@@ -274,7 +274,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     asyncio.run(serve(args, engine, listener, beats))
     # Since the server closed, another engine may have made its own socket at this path.
-    if socket_identity(args.socket) == identity:
+    if identify_socket(args.socket) == identity:
         args.socket.unlink(missing_ok=True)
         pid_file(args.socket).unlink(missing_ok=True)
     # The process ends without freeing the model: the system does that, and llama.cpp's own order may crash.

@@ -42,22 +42,26 @@ class Meter:
         disable_created_metrics()
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self._requests = self._counter("requests", "Requests to the model that ended.", "class", "outcome")
-        self._calls = self._counter("http_requests", "Calls by route and status.", "route", "status")
-        self._prompt = self._counter("prompt_tokens", "Prompt tokens that were evaluated or reused.", "source")
-        self._shifted = self._counter("shifted_tokens", "Reused prompt tokens that were at other positions before.")
-        self._generated = self._counter("generated_tokens", "Tokens that were generated.")
-        self._drafted = self._counter("drafted_tokens", "Tokens that were proposed by a draft.")
-        self._accepted = self._counter("accepted_tokens", "Drafted tokens that the model would have chosen itself.")
-        self._waited = self._histogram("queue_wait_seconds", "From the arrival of a request to its first step.")
-        self._first = self._histogram("first_token_seconds", "From the arrival of a request to its first token.")
-        self._total = self._histogram("request_seconds", "From the arrival of a request to its end.")
-        self._pending = self._gauge("pending_requests", "Requests that wait or are at work.")
-        self._sequences = self._gauge("resident_sequences", "Token sequences that need not be evaluated again.")
-        self._used = self._gauge("kv_cells_used", "KV cells, of a token each, that hold something.")
-        self._cells = self._gauge("kv_cells", "KV cells in all.")
-        self._parked = self._gauge("parked_tokens", "Tokens of sequences kept outside of the KV cells.")
-        self._texts = self._gauge("pending_texts", "Texts that wait to be embedded.")
+        self._requests = self._make_counter("requests", "Requests to the model that ended.", "class", "outcome")
+        self._calls = self._make_counter("http_requests", "Calls by route and status.", "route", "status")
+        self._prompt = self._make_counter("prompt_tokens", "Prompt tokens that were evaluated or reused.", "source")
+        self._shifted = self._make_counter(
+            "shifted_tokens", "Reused prompt tokens that were at other positions before."
+        )
+        self._generated = self._make_counter("generated_tokens", "Tokens that were generated.")
+        self._drafted = self._make_counter("drafted_tokens", "Tokens that were proposed by a draft.")
+        self._accepted = self._make_counter(
+            "accepted_tokens", "Drafted tokens that the model would have chosen itself."
+        )
+        self._waited = self._make_histogram("queue_wait_seconds", "From the arrival of a request to its first step.")
+        self._first = self._make_histogram("first_token_seconds", "From the arrival of a request to its first token.")
+        self._total = self._make_histogram("request_seconds", "From the arrival of a request to its end.")
+        self._pending = self._make_gauge("pending_requests", "Requests that wait or are at work.")
+        self._sequences = self._make_gauge("resident_sequences", "Token sequences that need not be evaluated again.")
+        self._used = self._make_gauge("kv_cells_used", "KV cells, of a token each, that hold something.")
+        self._cells = self._make_gauge("kv_cells", "KV cells in all.")
+        self._parked = self._make_gauge("parked_tokens", "Tokens of sequences kept outside of the KV cells.")
+        self._texts = self._make_gauge("pending_texts", "Texts that wait to be embedded.")
         for source in ("evaluated", "reused"):
             self._prompt.labels(source)
 
@@ -90,17 +94,17 @@ class Meter:
     def totals(self) -> dict[str, Any]:
         """Return the field `totals` of `/props`: requests by outcome, and tokens."""
         outcomes = Counts[str]()
-        for labels, value in _samples(self._requests):
+        for labels, value in _read_samples(self._requests):
             outcomes[labels["outcome"]] += int(value)
-        prompt = {labels["source"]: int(value) for labels, value in _samples(self._prompt)}
+        prompt = {labels["source"]: int(value) for labels, value in _read_samples(self._prompt)}
         return {
             "requests": dict(outcomes),
             "prompt_tokens_evaluated": prompt["evaluated"],
             "prompt_tokens_reused": prompt["reused"],
-            "prompt_tokens_shifted": _value(self._shifted),
-            "tokens_generated": _value(self._generated),
-            "tokens_drafted": _value(self._drafted),
-            "tokens_accepted": _value(self._accepted),
+            "prompt_tokens_shifted": _read_value(self._shifted),
+            "tokens_generated": _read_value(self._generated),
+            "tokens_drafted": _read_value(self._drafted),
+            "tokens_accepted": _read_value(self._accepted),
         }
 
     def render(self, load: EngineLoad) -> bytes:
@@ -113,19 +117,19 @@ class Meter:
         self._texts.set(load.texts_pending)
         return generate_latest(self._registry)
 
-    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+    def _make_counter(self, name: str, help_text: str, *labels: str) -> Counter:
         return Counter(f"lsp_harness_{name}", help_text, labels, registry=self._registry)
 
-    def _gauge(self, name: str, help_text: str) -> Gauge:
+    def _make_gauge(self, name: str, help_text: str) -> Gauge:
         return Gauge(f"lsp_harness_{name}", help_text, registry=self._registry)
 
-    def _histogram(self, name: str, help_text: str) -> Histogram:
+    def _make_histogram(self, name: str, help_text: str) -> Histogram:
         return Histogram(f"lsp_harness_{name}", help_text, ["class"], registry=self._registry, buckets=BUCKETS_S)
 
 
-def _samples(counter: Counter) -> list[tuple[dict[str, str], float]]:
+def _read_samples(counter: Counter) -> list[tuple[dict[str, str], float]]:
     return [(sample.labels, sample.value) for metric in counter.collect() for sample in metric.samples]
 
 
-def _value(counter: Counter) -> int:
-    return int(sum(value for _, value in _samples(counter)))
+def _read_value(counter: Counter) -> int:
+    return int(sum(value for _, value in _read_samples(counter)))

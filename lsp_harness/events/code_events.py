@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lsp_harness.events.event_frames import frame_of_check, frame_of_proposal, frame_of_verdict, sent_as
+from lsp_harness.events.event_frames import frame_of_check, frame_of_proposal, frame_of_verdict, make_frame_form
 from lsp_harness.events.event_type import SessionEvent, event_type
 from lsp_harness.verify.finding import Outcome, Verdict
 
 
-@event_type("state.entered", sent_as("state", status="entered"))
+@event_type("state.entered", make_frame_form("state", status="entered"))
 @dataclass(frozen=True, slots=True)
 class StateEntered(SessionEvent):
     """The event that a turn enters another state.
@@ -64,7 +64,7 @@ class RecordedEdit:
     text: str
 
 
-@event_type("candidate.generated", sent_as("candidate", "candidate", "kind", "text", status="generated"))
+@event_type("candidate.generated", make_frame_form("candidate", "candidate", "kind", "text", status="generated"))
 @dataclass(frozen=True, slots=True)
 class CandidateGenerated(SessionEvent):
     """The event that the model or a repair completed a candidate.
@@ -94,7 +94,7 @@ class CandidateGenerated(SessionEvent):
     item: int | None = None
 
 
-@event_type("candidate.rejected", sent_as("candidate", status="rejected"))
+@event_type("candidate.rejected", make_frame_form("candidate", status="rejected"))
 @dataclass(frozen=True, slots=True)
 class CandidateRejected(SessionEvent):
     """The event that a candidate is not offered."""
@@ -182,7 +182,7 @@ class EditProposed(SessionEvent):
     summary: str
 
 
-@event_type("edit.applied", sent_as("edit", status="applied"))
+@event_type("edit.applied", make_frame_form("edit", status="applied"))
 @dataclass(frozen=True, slots=True)
 class EditApplied(SessionEvent):
     """The event that the user applied an edit. `proposal` is the id of its event `edit.proposed`."""
@@ -190,7 +190,7 @@ class EditApplied(SessionEvent):
     proposal: str
 
 
-@event_type("edit.stale", sent_as("edit", status="stale"))
+@event_type("edit.stale", make_frame_form("edit", status="stale"))
 @dataclass(frozen=True, slots=True)
 class EditStale(SessionEvent):
     """The event that an edit was not offered because the document changed. `hash` is that of the text with the edit."""
@@ -222,7 +222,7 @@ class ChoiceFailed(SessionEvent):
     reason: str
 
 
-@event_type("state.exited", sent_as("state", status="exited"))
+@event_type("state.exited", make_frame_form("state", status="exited"))
 @dataclass(frozen=True, slots=True)
 class StateExited(SessionEvent):
     """The event that a turn leaves a state.
@@ -238,7 +238,7 @@ class StateExited(SessionEvent):
     outcome: str = ""
 
 
-@event_type("candidate.selected", sent_as("candidate", status="selected"))
+@event_type("candidate.selected", make_frame_form("candidate", status="selected"))
 @dataclass(frozen=True, slots=True)
 class CandidateSelected(SessionEvent):
     """The event that a candidate was chosen among those that passed. `passed` is the number of these."""
@@ -247,7 +247,7 @@ class CandidateSelected(SessionEvent):
     passed: int
 
 
-@event_type("verify.started", sent_as("verify", "checks", "candidate", status="started"))
+@event_type("verify.started", make_frame_form("verify", "checks", "candidate", status="started"))
 @dataclass(frozen=True, slots=True)
 class ChecksStarted(SessionEvent):
     """The event that the checks of a text begin. `checks` are their names, in order."""
@@ -267,7 +267,7 @@ class CheckCompleted(SessionEvent):
     candidate: int | None = None
 
 
-@event_type("edit.rejected", sent_as("edit", status="rejected"))
+@event_type("edit.rejected", make_frame_form("edit", status="rejected"))
 @dataclass(frozen=True, slots=True)
 class EditRejected(SessionEvent):
     """The event that the user refused an edit. `proposal` is the id of its event `edit.proposed`."""
@@ -276,7 +276,7 @@ class EditRejected(SessionEvent):
     reason: str = ""
 
 
-@event_type("edit.reverted", sent_as("edit", "checkpoint", "paths", status="reverted"))
+@event_type("edit.reverted", make_frame_form("edit", "checkpoint", "paths", status="reverted"))
 @dataclass(frozen=True, slots=True)
 class EditReverted(SessionEvent):
     """The event that files have the text again that they had before a turn, or that such an undo was taken back.

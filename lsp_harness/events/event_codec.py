@@ -76,7 +76,7 @@ def _encode_value(value: Any) -> Any:
 
 
 @cache
-def unsaved_keys(type: str) -> frozenset[str]:
+def list_unsaved_keys(type: str) -> frozenset[str]:
     """Return the keys of a type of events that only listeners get, and the log does not."""
     cls = EVENT_CLASSES.get(type)
     return frozenset(key_of(field) for field in fields(cls) if UNSAVED in field.metadata) if cls else frozenset()

@@ -41,15 +41,15 @@ class FrameForm:
         return encode
 
 
-def sent_as(type: str, *names: str, **fixed: Any) -> FrameForm:
+def make_frame_form(type: str, *names: str, **fixed: Any) -> FrameForm:
     """Return the form of a frame. Without names, it has all fields of its event, in their order."""
     return FrameForm(type, names, fixed)
 
 
 FRAME_ONLY: dict[str, Encoder] = {
-    "text.delta": sent_as("text", "content").encoder(()),
-    "thinking.delta": sent_as("thinking", "content").encoder(()),
-    "tool.output.delta": sent_as("tool_output", "call_id", "content").encoder(()),
+    "text.delta": make_frame_form("text", "content").encoder(()),
+    "thinking.delta": make_frame_form("thinking", "content").encoder(()),
+    "tool.output.delta": make_frame_form("tool_output", "call_id", "content").encoder(()),
 }
 """Type of an event that is sent and never written to a log → its encoder."""
 
@@ -60,7 +60,7 @@ def frame_of_usage(data: Data, event: Event) -> Frame:
 
 
 def frame_of_agent(data: Data, event: Event) -> Frame:
-    """Return the frame of the end of a subagent."""
+    """Return the client frame for the end of a subagent."""
     fields = {"reason": data.get("reason"), "agent": data.get("session_id"), "text": data.get("text")}
     return {"type": "turn_complete", **fields, "preset": data.get("preset"), **_count_tokens(data)}
 
@@ -79,7 +79,7 @@ def frame_of_tool_failure(data: Data, event: Event) -> Frame:
 
 def frame_of_check(data: Data, event: Event) -> Frame:
     """Return the frame of one check that has a result."""
-    report = _mapping(data.get("report"))
+    report = _as_mapping(data.get("report"))
     names = {"status": report.get("status"), "check": report.get("check"), "lines": report.get("said", [])}
     # a check that was skipped says nothing
     passed = {"passed": True, "failed": False}.get(str(report.get("status")))
@@ -89,8 +89,8 @@ def frame_of_check(data: Data, event: Event) -> Frame:
 
 def frame_of_verdict(data: Data, event: Event) -> Frame:
     """Return the frame of a verdict: all checks of a text ran."""
-    reports = [_mapping(report) for report in _sequence(data.get("outcomes"))]
-    lines = [line for report in reports for line in _sequence(report.get("said"))]
+    reports = [_as_mapping(report) for report in _as_sequence(data.get("outcomes"))]
+    lines = [line for report in reports for line in _as_sequence(report.get("said"))]
     # the log of an older version has no words
     results = [ReportedResult.from_data(report) for report in reports]
     return {
@@ -112,14 +112,14 @@ def frame_of_proposal(data: Data, event: Event) -> Frame:
     return {"type": "edit", "status": "proposed", "proposal": event.id, **fields}
 
 
-def _mapping(value: Any) -> Data:
+def _as_mapping(value: Any) -> Data:
     return cast("Data", value) if isinstance(value, Mapping) else dict[str, Any]()
 
 
-def _sequence(value: Any) -> list[Any]:
+def _as_sequence(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _count_tokens(data: Data) -> dict[str, Any]:
-    usage = _mapping(data.get("usage"))
+    usage = _as_mapping(data.get("usage"))
     return {key: usage.get(key, 0) for key in ("input_tokens", "output_tokens", "cached_tokens")}

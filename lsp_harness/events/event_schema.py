@@ -43,7 +43,7 @@ class FieldRow:
 
     Attributes:
         key: Its key in the log.
-        schema: Its JSON schema.
+        schema: The JSON schema of the field.
         is_required: Whether every such event has it.
         meaning: What it means, if the class says so.
     """
@@ -74,7 +74,7 @@ def build_schema() -> Schema:
     }
 
 
-def field_rows(cls: type[Any]) -> list[FieldRow]:
+def list_field_rows(cls: type[Any]) -> list[FieldRow]:
     """Return the fields of an event class that the log has, in their order."""
     hints, meanings = get_type_hints(cls), _read_meanings(cls)
     rows: list[FieldRow] = []
@@ -97,7 +97,7 @@ def _has_no_default(item: "Field[Any]") -> bool:
 
 
 def _object_schema(cls: type[Any]) -> Schema:
-    rows = field_rows(cls)
+    rows = list_field_rows(cls)
     properties = {
         row.key: row.schema | ({"description": row.meaning} if row.meaning and "$ref" not in row.schema else {})
         for row in rows

@@ -37,7 +37,7 @@ def event_type(name: str, frame: FrameForm | Encoder | None) -> Callable[[type[T
     """Register a frozen dataclass as the event with this type in the log. Each name has exactly one class.
 
     Args:
-        name: The type.
+        name: The name of the type in the log.
         frame: What clients receive of such an event, or None if they need not hear of it.
     """
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.events.event_frames import frame_of_usage, sent_as
+from lsp_harness.events.event_frames import frame_of_usage, make_frame_form
 from lsp_harness.events.event_type import SessionEvent, event_type
 
 
@@ -63,7 +63,7 @@ class ModelCompleted(SessionEvent):
         model: The model.
         text: The text of the answer.
         tool_calls: The tools that the model calls.
-        usage: The tokens.
+        usage: The tokens that the call used.
         stop: Why the answer ended, as the engine reports it.
         ms: How long the call took.
         thinking: The reasoning of the model, if it reports it apart.
@@ -78,7 +78,7 @@ class ModelCompleted(SessionEvent):
     thinking: str = ""
 
 
-@event_type("model.failed", sent_as("error", "message", "code", "recoverable=will_retry"))
+@event_type("model.failed", make_frame_form("error", "message", "code", "recoverable=will_retry"))
 @dataclass(frozen=True, slots=True)
 class ModelFailed(SessionEvent):
     """The event that a model call failed. If `will_retry`, it is repeated."""
@@ -136,7 +136,7 @@ class CompactionSummaryFailed(SessionEvent):
     reason: str
 
 
-@event_type("compaction.completed", sent_as("compaction", "tier", "before", "after"))
+@event_type("compaction.completed", make_frame_form("compaction", "tier", "before", "after"))
 @dataclass(frozen=True, slots=True)
 class CompactionCompleted(SessionEvent):
     """The event that the prompt is smaller now.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lsp_harness.events.event_frames import frame_of_agent, sent_as
+from lsp_harness.events.event_frames import frame_of_agent, make_frame_form
 from lsp_harness.events.event_type import SessionEvent, event_type
 from lsp_harness.events.model_events import TokenUsage
 
@@ -12,7 +12,7 @@ StopReason = Literal["completed", "max_turns", "error", "interrupted", "budget_e
 QueueKind = Literal["steer", "follow_up"]
 
 
-@event_type("session.started", sent_as("session_start", "model", "permission_mode", "driver", "cwd=root"))
+@event_type("session.started", make_frame_form("session_start", "model", "permission_mode", "driver", "cwd=root"))
 @dataclass(frozen=True, slots=True)
 class SessionStarted(SessionEvent):
     """The event that a session begins.
@@ -36,7 +36,7 @@ class SessionStarted(SessionEvent):
     source: str = ""
 
 
-@event_type("session.resumed", sent_as("session", "events", "model", status="resumed"))
+@event_type("session.resumed", make_frame_form("session", "events", "model", status="resumed"))
 @dataclass(frozen=True, slots=True)
 class SessionResumed(SessionEvent):
     """The event that a process continues a session that has `events` events."""
@@ -46,7 +46,7 @@ class SessionResumed(SessionEvent):
     source: str = ""
 
 
-@event_type("session.forked", sent_as("session", status="forked"))
+@event_type("session.forked", make_frame_form("session", status="forked"))
 @dataclass(frozen=True, slots=True)
 class SessionForked(SessionEvent):
     """The first event of a session that continues another one after its event number `at_seq`."""
@@ -55,7 +55,7 @@ class SessionForked(SessionEvent):
     at_seq: int
 
 
-@event_type("session.closed", sent_as("session", status="closed"))
+@event_type("session.closed", make_frame_form("session", status="closed"))
 @dataclass(frozen=True, slots=True)
 class SessionClosed(SessionEvent):
     """The event that a process has ended its work on a session."""
@@ -63,7 +63,7 @@ class SessionClosed(SessionEvent):
     reason: str = ""
 
 
-@event_type("log.repaired", sent_as("session", status="repaired"))
+@event_type("log.repaired", make_frame_form("session", status="repaired"))
 @dataclass(frozen=True, slots=True)
 class LogRepaired(SessionEvent):
     """The event that a last line of `torn_bytes` bytes was incomplete. Readers leave it out."""
@@ -71,7 +71,7 @@ class LogRepaired(SessionEvent):
     torn_bytes: int
 
 
-@event_type("invocation.received", sent_as("user_message", "text", "kind"))
+@event_type("invocation.received", make_frame_form("user_message", "text", "kind"))
 @dataclass(frozen=True, slots=True)
 class InvocationReceived(SessionEvent):
     """The event that a user or a program requested something.
@@ -94,7 +94,7 @@ class InvocationReceived(SessionEvent):
     item_id: str | None = None
 
 
-@event_type("invocation.auto", sent_as("user_message", "text", "task_id", kind="auto"))
+@event_type("invocation.auto", make_frame_form("user_message", "text", "task_id", kind="auto"))
 @dataclass(frozen=True, slots=True)
 class AutoInvocation(SessionEvent):
     """The event that a turn begins without the user, because the task `task_id` ended while the session was idle."""
@@ -103,7 +103,7 @@ class AutoInvocation(SessionEvent):
     text: str
 
 
-@event_type("turn.started", sent_as("turn_start", "turn_number=number"))
+@event_type("turn.started", make_frame_form("turn_start", "turn_number=number"))
 @dataclass(frozen=True, slots=True)
 class TurnStarted(SessionEvent):
     """The event that a turn begins. `number` counts the turns of the session from 0."""
@@ -113,7 +113,9 @@ class TurnStarted(SessionEvent):
     request_id: str | None = None
 
 
-@event_type("turn.stopped", sent_as("turn_stop", "turn_number=number", "reason", "detail", "text", "structured_output"))
+@event_type(
+    "turn.stopped", make_frame_form("turn_stop", "turn_number=number", "reason", "detail", "text", "structured_output")
+)
 @dataclass(frozen=True, slots=True)
 class TurnStopped(SessionEvent):
     """The last event of a turn.
@@ -133,7 +135,7 @@ class TurnStopped(SessionEvent):
     request_id: str | None = None
 
 
-@event_type("step.started", sent_as("step", "number"))
+@event_type("step.started", make_frame_form("step", "number"))
 @dataclass(frozen=True, slots=True)
 class StepStarted(SessionEvent):
     """The event that a step of a turn begins: one call of the model with the tools that it requests."""
@@ -142,7 +144,7 @@ class StepStarted(SessionEvent):
     number: int
 
 
-@event_type("queue.added", sent_as("queue", status="added"))
+@event_type("queue.added", make_frame_form("queue", status="added"))
 @dataclass(frozen=True, slots=True)
 class QueueAdded(SessionEvent):
     """The event that the user sent a text for later.
@@ -158,7 +160,7 @@ class QueueAdded(SessionEvent):
     text: str
 
 
-@event_type("queue.edited", sent_as("queue", status="edited"))
+@event_type("queue.edited", make_frame_form("queue", status="edited"))
 @dataclass(frozen=True, slots=True)
 class QueueEdited(SessionEvent):
     """The event that a queued text was replaced."""
@@ -167,7 +169,7 @@ class QueueEdited(SessionEvent):
     text: str
 
 
-@event_type("queue.removed", sent_as("queue", status="removed"))
+@event_type("queue.removed", make_frame_form("queue", status="removed"))
 @dataclass(frozen=True, slots=True)
 class QueueRemoved(SessionEvent):
     """The event that a queued text was withdrawn."""
@@ -175,7 +177,7 @@ class QueueRemoved(SessionEvent):
     item_id: str
 
 
-@event_type("queue.taken", sent_as("queue", status="taken"))
+@event_type("queue.taken", make_frame_form("queue", status="taken"))
 @dataclass(frozen=True, slots=True)
 class QueueTaken(SessionEvent):
     """The event that a queued text takes effect: it becomes a message of the turn."""
@@ -206,7 +208,7 @@ class AgentFinished(SessionEvent):
     usage: TokenUsage = field(default_factory=TokenUsage)
 
 
-@event_type("model.changed", sent_as("session", status="model_changed"))
+@event_type("model.changed", make_frame_form("session", status="model_changed"))
 @dataclass(frozen=True, slots=True)
 class ModelChanged(SessionEvent):
     """The event that another model answers from the next model call on."""
@@ -215,7 +217,7 @@ class ModelChanged(SessionEvent):
     previous: str = ""
 
 
-@event_type("error", sent_as("error", "message", "code", "recoverable=is_recoverable"))
+@event_type("error", make_frame_form("error", "message", "code", "recoverable=is_recoverable"))
 @dataclass(frozen=True, slots=True)
 class ErrorOccurred(SessionEvent):
     """The event that something failed. If `is_recoverable`, the turn goes on."""

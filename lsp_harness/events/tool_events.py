@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.events.event_frames import frame_of_tool_failure, frame_of_tool_result, sent_as
+from lsp_harness.events.event_frames import frame_of_tool_failure, frame_of_tool_result, make_frame_form
 from lsp_harness.events.event_type import UNSAVED, SessionEvent, event_type
 
 
-@event_type("tool.started", sent_as("tool_start", "tool", "call_id", "input"))
+@event_type("tool.started", make_frame_form("tool_start", "tool", "call_id", "input"))
 @dataclass(frozen=True, slots=True)
 class ToolStarted(SessionEvent):
     """The event that a tool begins to run."""
@@ -63,7 +63,7 @@ class ToolFailed(SessionEvent):
 
 @event_type(
     "permission.requested",
-    sent_as(
+    make_frame_form(
         "permission_request",
         "request_id",
         "tool",
@@ -84,7 +84,7 @@ class PermissionRequested(SessionEvent):
     Attributes:
         request_id: The id of the question, by which it is answered.
         tool: The tool.
-        input: Its input.
+        input: The input of the tool.
         reason: Why it is asked.
         call_id: The id of the tool call.
         paths: The files that the action touches.
@@ -111,7 +111,7 @@ class PermissionRequested(SessionEvent):
 
 @event_type(
     "permission.decided",
-    sent_as("hook_decision", "tool", "decision", "reason", "by", "rule", "call_id", event="permission"),
+    make_frame_form("hook_decision", "tool", "decision", "reason", "by", "rule", "call_id", event="permission"),
 )
 @dataclass(frozen=True, slots=True)
 class PermissionDecided(SessionEvent):
@@ -144,7 +144,7 @@ class PermissionDecided(SessionEvent):
 
 @event_type(
     "hook.decision",
-    sent_as("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error", "call_id"),
+    make_frame_form("hook_decision", "event", "tool", "decision", "reason", "by=hook", "context", "error", "call_id"),
 )
 @dataclass(frozen=True, slots=True)
 class HookDecision(SessionEvent):
@@ -154,7 +154,7 @@ class HookDecision(SessionEvent):
         event: The event that it is for, such as "preToolUse".
         hook: The command, the address or the name of the function.
         decision: "allow", "deny", "ask" or empty if it has no opinion.
-        reason: Why.
+        reason: The reason of the hook.
         tool: The tool, if the event is about one.
         context: The text that the hook adds for the model.
         error: Why the hook failed, or empty.
@@ -171,7 +171,7 @@ class HookDecision(SessionEvent):
     call_id: str = ""
 
 
-@event_type("task.started", sent_as("task", "task_id", "kind", "summary=title", "execution", status="started"))
+@event_type("task.started", make_frame_form("task", "task_id", "kind", "summary=title", "execution", status="started"))
 @dataclass(frozen=True, slots=True)
 class TaskStarted(SessionEvent):
     """The event that a long piece of work begins.
@@ -193,7 +193,9 @@ class TaskStarted(SessionEvent):
     session_id: str = ""
 
 
-@event_type("task.completed", sent_as("task", "task_id", "summary", "exit_code", "artifact_id", status="completed"))
+@event_type(
+    "task.completed", make_frame_form("task", "task_id", "summary", "exit_code", "artifact_id", status="completed")
+)
 @dataclass(frozen=True, slots=True)
 class TaskCompleted(SessionEvent):
     """The event that a task ended by itself.
@@ -213,7 +215,7 @@ class TaskCompleted(SessionEvent):
     is_background: bool = False
 
 
-@event_type("task.failed", sent_as("task", "task_id", "summary=reason", status="failed"))
+@event_type("task.failed", make_frame_form("task", "task_id", "summary=reason", status="failed"))
 @dataclass(frozen=True, slots=True)
 class TaskFailed(SessionEvent):
     """The event that a task could not do its work."""
@@ -223,7 +225,7 @@ class TaskFailed(SessionEvent):
     is_background: bool = False
 
 
-@event_type("task.cancelled", sent_as("task", "task_id", "summary=reason", status="cancelled"))
+@event_type("task.cancelled", make_frame_form("task", "task_id", "summary=reason", status="cancelled"))
 @dataclass(frozen=True, slots=True)
 class TaskCancelled(SessionEvent):
     """The event that a task was ended early. `reason` is "cancelled", "timeout" or "process_exited"."""
@@ -233,7 +235,7 @@ class TaskCancelled(SessionEvent):
     is_background: bool = False
 
 
-@event_type("artifact.created", sent_as("artifact", "artifact_id", "path", "kind", "bytes", "sha256"))
+@event_type("artifact.created", make_frame_form("artifact", "artifact_id", "path", "kind", "bytes", "sha256"))
 @dataclass(frozen=True, slots=True)
 class ArtifactCreated(SessionEvent):
     """The event that a large output is in a file.
@@ -255,14 +257,14 @@ class ArtifactCreated(SessionEvent):
     call_id: str = ""
 
 
-@event_type("checkpoint.created", sent_as("checkpoint"))
+@event_type("checkpoint.created", make_frame_form("checkpoint"))
 @dataclass(frozen=True, slots=True)
 class CheckpointCreated(SessionEvent):
     """The event that the texts of files can be restored.
 
     Attributes:
         checkpoint_id: The id of the checkpoint.
-        kind: "git" or "copies".
+        kind: "git" or "copies": how the texts are stored.
         paths: The files whose texts are known, or empty if it is the whole folder.
     """
 
@@ -271,7 +273,7 @@ class CheckpointCreated(SessionEvent):
     paths: tuple[str, ...] = ()
 
 
-@event_type("skill.loaded", sent_as("skill", "name", "path"))
+@event_type("skill.loaded", make_frame_form("skill", "name", "path"))
 @dataclass(frozen=True, slots=True)
 class SkillLoaded(SessionEvent):
     """The event that the instructions of a skill were given to the model. `path` is its file."""

@@ -45,7 +45,7 @@ class FileInFolder(NamedTuple):
         return self.folder / self.path
 
 
-def file_identity(path: str | Path) -> FileIdentity | None:
+def read_file_identity(path: str | Path) -> FileIdentity | None:
     """Return the device and inode of a path, or None if it does not exist."""
     try:
         status = os.stat(path)
@@ -56,7 +56,9 @@ def file_identity(path: str | Path) -> FileIdentity | None:
 
 def is_same_file(first: Path, second: Path) -> bool:
     """Return whether two paths name the same file or folder."""
-    return first == second or ((identity := file_identity(first)) is not None and identity == file_identity(second))
+    return first == second or (
+        (identity := read_file_identity(first)) is not None and identity == read_file_identity(second)
+    )
 
 
 def resolve_links(path: Path) -> Path:
@@ -76,7 +78,7 @@ def find_folder(file: Path | None, folders: Iterable[Path]) -> FileInFolder | No
     return _find_folder(file, resolve_links(file), list(folders)) if file else None
 
 
-def file_names(file: Path, folders: Iterable[Path]) -> list[Path]:
+def list_file_names(file: Path, folders: Iterable[Path]) -> list[Path]:
     """Return the names of a file that ignore rules may match.
 
     They are its own name, its target if it is a link, and its name in the folder that contains it.
@@ -91,10 +93,10 @@ def _find_folder(file: Path, target: Path, folders: list[Path]) -> FileInFolder 
     by_identity: dict[FileIdentity, Path] = {}
     for folder in folders:
         # if one folder has two names, the name that the path of the file begins with is used
-        if (identity := file_identity(folder)) and (identity not in by_identity or file.is_relative_to(folder)):
+        if (identity := read_file_identity(folder)) and (identity not in by_identity or file.is_relative_to(folder)):
             by_identity[identity] = folder
     for parent in (target, *target.parents):
-        if (identity := file_identity(parent)) in by_identity and identity:
+        if (identity := read_file_identity(parent)) in by_identity and identity:
             folder = by_identity[identity]
             return FileInFolder(folder, Path(_spelling_on_disk(folder, target.relative_to(parent))))
     plain = Path(os.path.normpath(file))
@@ -105,28 +107,31 @@ def _find_folder(file: Path, target: Path, folders: list[Path]) -> FileInFolder 
     return FileInFolder(folder, plain.relative_to(folder))
 
 
-def path_inside(file: Path, folder: Path) -> Path | None:
+def find_path_inside(file: Path, folder: Path) -> Path | None:
     """Return the path of a file relative to a folder, or None if the folder does not contain it."""
     place = find_folder(file, [folder])
     return place.path if place else None
 
 
-def paths_inside(file: Path, folder: Path) -> set[Path]:
+def find_paths_inside(file: Path, folder: Path) -> set[Path]:
     """Return the paths of a file relative to a folder. A link has two: its target and its own name."""
-    parent = path_inside(file.parent, folder)
-    return {path for path in (path_inside(file, folder), parent / file.name if parent is not None else None) if path}
+    parent = find_path_inside(file.parent, folder)
+    return {
+        path for path in (find_path_inside(file, folder), parent / file.name if parent is not None else None) if path
+    }
 
 
-def outermost_folder(file: Path, folders: Iterable[Path]) -> Path | None:
+def find_outermost_folder(file: Path, folders: Iterable[Path]) -> Path | None:
     """Return the outermost parent in the path of a file that is one of `folders`, or None."""
-    identities = {identity for folder in folders if (identity := file_identity(folder))}
+    identities = {identity for folder in folders if (identity := read_file_identity(folder))}
     paths = set(folders)
     return next(
-        (parent for parent in reversed(file.parents) if parent in paths or file_identity(parent) in identities), None
+        (parent for parent in reversed(file.parents) if parent in paths or read_file_identity(parent) in identities),
+        None,
     )
 
 
-def files_shown_as(path: Path) -> list[Path]:
+def find_files_shown_as(path: Path) -> list[Path]:
     """Return the files that a path may mean in which the client replaced bytes that are not UTF-8 with U+FFFD.
 
     The list is empty if the path has no U+FFFD.
@@ -161,7 +166,9 @@ def _ignores_case(folder: Path, inner: Path) -> bool:
     for n, part in enumerate(inner.parts):
         if (other := part.swapcase()) != part:
             parent = folder.joinpath(*inner.parts[:n])
-            return (identity := file_identity(parent / other)) is not None and identity == file_identity(parent / part)
+            return (identity := read_file_identity(parent / other)) is not None and identity == read_file_identity(
+                parent / part
+            )
     return False
 
 

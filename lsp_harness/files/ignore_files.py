@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 from lsp_harness.disk.file_reading import UTF_16_BOMS, read_problem, read_start, read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, FileMissing
-from lsp_harness.files.folders import outermost_folder
-from lsp_harness.files.ignore_patterns import compile_pattern, path_to_byte_text
+from lsp_harness.files.folders import find_outermost_folder
+from lsp_harness.files.ignore_patterns import compile_pattern, convert_path_to_byte_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 GIT_EXCLUDE_FILE = ".git/info/exclude"
 IGNORE_FILE_NAMES = (GIT_EXCLUDE_FILE, ".gitignore", ".lspharnessignore")
-"""In ascending priority."""
+"""Names of ignore files, in ascending priority."""
 MAX_FILE_BYTES = 1_000_000
 """Maximum number of bytes that are read of an ignore file."""
 MAX_PATTERN_BYTES = 4096
@@ -39,7 +39,7 @@ class IgnoreRules:
     """The patterns of one ignore file.
 
     Attributes:
-        path: The ignore file.
+        path: The path of the ignore file.
         folder: The folder that the patterns are relative to.
         rank: The index of its name in `IGNORE_FILE_NAMES`.
         stamp: The modification time in nanoseconds and the size in bytes when it was read.
@@ -65,7 +65,7 @@ class IgnoreFiles:
 
         It is empty if the file is not ignored.
         """
-        root = outermost_folder(file, self._roots)
+        root = find_outermost_folder(file, self._roots)
         folders = self._folders_of(file, root)
         rules: Sequence[IgnoreRules] = ()
         for folder, child in pairwise((*folders, file)):
@@ -81,7 +81,7 @@ class IgnoreFiles:
     def rules_above(self, folder: Path) -> Sequence[IgnoreRules]:
         """Return the rules of the parents of a folder that apply in it."""
         rules: Sequence[IgnoreRules] = ()
-        for outer, child in pairwise((*self._folders_of(folder, outermost_folder(folder, self._roots)), folder)):
+        for outer, child in pairwise((*self._folders_of(folder, find_outermost_folder(folder, self._roots)), folder)):
             rules = self.rules_within(str(outer), rules)
             rules = () if find_ignoring_file(rules, str(child), is_folder=True) else rules
         return rules
@@ -131,7 +131,7 @@ class IgnoreFiles:
         return rules if rules.folder == folder else replace(rules, folder=folder)
 
 
-def rules_folder(file: Path) -> Path | None:
+def find_rules_folder(file: Path) -> Path | None:
     """Return the folder that the rules of an ignore file apply to, or None if the file is not an ignore file."""
     name = next((name for name in IGNORE_FILE_NAMES if f"/{file.as_posix()}".endswith(f"/{name}")), None)
     return file.parents[name.count("/")] if name else None
@@ -142,11 +142,11 @@ def find_ignoring_file(rules: Sequence[IgnoreRules], path: str, *, is_folder: bo
 
     Args:
         rules: The rules that apply, those with the highest priority first. The first with a matching pattern decide.
-        path: The absolute path.
+        path: The absolute path of the file that may be ignored.
         is_folder: Whether the path is a folder.
     """
     for ignore_rules in rules:
-        inner = path_to_byte_text(path[len(ignore_rules.folder.rstrip("/")) + 1 :])
+        inner = convert_path_to_byte_text(path[len(ignore_rules.folder.rstrip("/")) + 1 :])
         is_ignored = ignore_rules.spec.check_file(inner + "/" * is_folder).include
         if is_ignored is not None:
             return ignore_rules.path if is_ignored else ""

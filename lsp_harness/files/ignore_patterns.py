@@ -26,7 +26,7 @@ def to_byte_text(data: bytes) -> str:
     return data.decode("latin-1").translate(HIGH_BYTE_CHARACTERS)
 
 
-def path_to_byte_text(path: str) -> str:
+def convert_path_to_byte_text(path: str) -> str:
     """Return the byte text of a path."""
     return path if path.isascii() and "\n" not in path else to_byte_text(os.fsencode(path))
 
@@ -215,10 +215,10 @@ def parse_bracket(pattern: bytes, offset: int) -> Bracket | None:
             offset += 1
     except (IndexError, ValueError, KeyError):
         return None
-    return Bracket(_expression(members, is_negated=is_negated), offset + 1)
+    return Bracket(_build_class(members, is_negated=is_negated), offset + 1)
 
 
-def _expression(members: AbstractSet[int], *, is_negated: bool) -> str:
+def _build_class(members: AbstractSet[int], *, is_negated: bool) -> str:
     """Return a character class that names each character by its number. It never matches a slash."""
     listed = members | {SLASH} if is_negated else members - {SLASH}
     if not listed:

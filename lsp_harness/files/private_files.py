@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsp_harness.files.folders import file_names, files_shown_as
+from lsp_harness.files.folders import find_files_shown_as, list_file_names
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.text.uri import local_path, mentioned_paths, unescaped_paths
@@ -57,5 +57,5 @@ class PrivateFiles:
             # a name without a folder belongs to a text that was never saved, unless there is such a file
             files = [root / name for root in self._roots if "/" in name or os.path.lexists(root / name)]
         for file in files:
-            for candidate in (file, *files_shown_as(file)):
-                yield from file_names(candidate, self._roots)
+            for candidate in (file, *find_files_shown_as(file)):
+                yield from list_file_names(candidate, self._roots)

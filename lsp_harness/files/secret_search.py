@@ -56,10 +56,10 @@ def _find_other_names(found: Sequence[str], names: Sequence[tuple[str, int]]) ->
         return []
     numbers = {number for _, number in linked}
     candidates = [path for path, number in names if number in numbers and path not in known]
-    return [path for path in candidates if _identity(path) in linked]
+    return [path for path in candidates if _file_identity(path) in linked]
 
 
-def _identity(path: str) -> tuple[int, int]:
+def _file_identity(path: str) -> tuple[int, int]:
     try:
         status = os.lstat(path)
     except OSError:

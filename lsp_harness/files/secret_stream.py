@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 
-from lsp_harness.files.secret_values import hidden_values
+from lsp_harness.files.secret_values import list_hidden_values
 from lsp_harness.files.secrets import KEY_BLOCK, KEY_START, redact
 
 MAX_HELD_BYTES = 65_536
@@ -75,7 +75,7 @@ class SecretStream:
         ):
             # a token may end at the start of the key
             cut = min(cut, max(data.rfind(blank, 0, start) for blank in BLANKS) + 1)
-        return _before_values(data, cut, (*self._values, *hidden_values()))
+        return _before_values(data, cut, (*self._values, *list_hidden_values()))
 
 
 def _before_values(data: bytes, cut: int, values: Collection[bytes]) -> int:

@@ -22,7 +22,7 @@ IN_DOLLAR_QUOTES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "
 """Sign → its form in a text of a shell, in `"…"` and in `$'…'`."""
 
 
-def value_forms(value: str) -> set[bytes]:
+def list_value_forms(value: str) -> set[bytes]:
     """Return the other forms of a value."""
     data = value.encode("utf-8", "surrogateescape")
     texts = {
@@ -83,7 +83,7 @@ _pattern: re.Pattern[bytes] | None = None
 _marks: tuple[str, ...] = ()
 
 
-def secret_values(variables: Mapping[str, str]) -> list[str]:
+def find_secret_values(variables: Mapping[str, str]) -> list[str]:
     """Return the values of the variables that hold keys. Names of files and ordinary words are none."""
     named = (SCHEME.sub("", value.strip(), 1) for name, value in variables.items() if SECRET_NAME.search(name))
     return [value for value in named if _is_secret(value)]
@@ -92,7 +92,7 @@ def secret_values(variables: Mapping[str, str]) -> list[str]:
 @contextmanager
 def hide_variables(variables: Mapping[str, str]) -> Generator[None]:
     """Let the keys among variables count as secrets in this process, while the block runs."""
-    values = encode_values(secret_values(variables))
+    values = encode_values(find_secret_values(variables))
     _hidden.update(values)
     _compile()
     try:
@@ -111,11 +111,11 @@ def encode_values(values: Iterable[str]) -> list[bytes]:
     for value in map(str.strip, values):
         data = value.encode("utf-8", "surrogateescape")
         if len(data) >= MIN_VALUE_BYTES:
-            encoded |= {data, *value_forms(value)}
+            encoded |= {data, *list_value_forms(value)}
     return sorted(encoded, key=len, reverse=True)
 
 
-def hidden_values() -> Collection[bytes]:
+def list_hidden_values() -> Collection[bytes]:
     """Return the values that are hidden now, in all their forms."""
     return _hidden.keys()
 
@@ -125,7 +125,7 @@ def find_values(data: bytes) -> Iterable[tuple[int, int]]:
     return (match.span() for match in _pattern.finditer(data)) if _pattern else ()
 
 
-def hidden_marks() -> tuple[str, ...]:
+def list_hidden_marks() -> tuple[str, ...]:
     """Return texts of which each text with a hidden value contains one, also as a part of a line of JSON."""
     return _marks
 

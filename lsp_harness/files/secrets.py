@@ -2,16 +2,17 @@
 secret.
 
 This module knows only forms that are hardly anything else: private keys, tokens with the prefix of a vendor
-(`token_forms`), and passwords in URLs; and the values of variables with keys while they are hidden (`secret_values`). A
-rule that hides every `password = …` would hide ordinary code. A file with a doubtful *name* counts as secret.
+(`list_token_forms`), and passwords in URLs; and the values of variables with keys while they are hidden
+(`find_secret_values`). A rule that hides every `password = …` would hide ordinary code. A file with a doubtful *name*
+counts as secret.
 """
 
 import re
 from fnmatch import translate
 from functools import lru_cache
 
-from lsp_harness.files.secret_values import MIN_VALUE_BYTES, find_values, hidden_marks
-from lsp_harness.files.token_forms import token_forms
+from lsp_harness.files.secret_values import MIN_VALUE_BYTES, find_values, list_hidden_marks
+from lsp_harness.files.token_forms import list_token_forms
 from lsp_harness.text.document import Document
 
 SECRET_NAMES = (
@@ -45,7 +46,7 @@ KEY_START = b"-----BEGIN "
 KEY_BLOCK = re.compile(
     rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL
 )
-TOKENS = tuple(token_forms())
+TOKENS = tuple(list_token_forms())
 TOKEN_REST = re.compile(rb"[\w-]*+")
 """The rest of a token. Some tokens are longer than the form that identifies them, and the rest must be hidden too."""
 # a placeholder is not a password
@@ -125,7 +126,7 @@ def may_contain_secret(text: str) -> bool:
         return False
     # each step of a conversation asks about the texts of all steps before it
     has_mark = _has_mark if len(text) <= MAX_KEPT_CHARS else _has_mark.__wrapped__
-    return has_mark(text, hidden_marks())
+    return has_mark(text, list_hidden_marks())
 
 
 @lru_cache(maxsize=2_048)
@@ -156,10 +157,10 @@ def _cached_secrets(data: bytes, _: tuple[str, ...]) -> list[tuple[int, int]]:
     return find_secrets(data)
 
 
-def secret_lines(document: Document) -> frozenset[int]:
+def find_secret_lines(document: Document) -> frozenset[int]:
     """Return the numbers of the lines that contain secrets, from 0."""
     return frozenset(
         line
-        for start, end in _cached_secrets(document.data, hidden_marks())
+        for start, end in _cached_secrets(document.data, list_hidden_marks())
         for line in range(document.line_of(start), document.line_of(end - 1) + 1)
     )

@@ -185,14 +185,14 @@ class TokenForm:
 
     Attributes:
         mark: The characters with which such a token begins. A text without them contains none.
-        pattern: The form.
+        pattern: The regular expression of the tokens.
     """
 
     mark: bytes
     pattern: re.Pattern[bytes]
 
 
-def token_forms() -> Iterator[TokenForm]:
+def list_token_forms() -> Iterator[TokenForm]:
     """Yield the forms of all vendors."""
     for forms in VENDOR_PREFIXES.values():
         for prefix, rest in forms:

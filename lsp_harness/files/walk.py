@@ -23,7 +23,7 @@ class EntryBudget:
     """The number of entries of folders that may still be looked at.
 
     Attributes:
-        left: The number.
+        left: The number of entries that may still be read.
         purpose: What the look is for, for the message.
     """
 
@@ -137,10 +137,10 @@ def _check_file(entry: "os.DirEntry[str]", path: str) -> WalkedFile | SkippedFil
         path.encode()
     except UnicodeEncodeError:
         return SkippedFile(path.encode(errors="replace").decode(), "its name is not UTF-8")
-    return workspace_file(path, entry.stat(follow_symlinks=False))
+    return stat_workspace_file(path, entry.stat(follow_symlinks=False))
 
 
-def workspace_file(path: str, status: os.stat_result) -> WalkedFile:
+def stat_workspace_file(path: str, status: os.stat_result) -> WalkedFile:
     """Return a file with its status. A time that SQLite cannot store becomes the latest that it can store."""
     return WalkedFile(path.replace(os.sep, "/"), min(status.st_mtime_ns, MAX_TIME_NS), status.st_size)
 

@@ -130,7 +130,7 @@ class AcceptanceStats:
             return
         from filelock import FileLock, Timeout
 
-        file = _file()
+        file = _stats_file()
         try:
             with FileLock(remove_irregular_file(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
                 saved_figures = _read()
@@ -142,7 +142,7 @@ class AcceptanceStats:
             self._flushed = self.counts.plus(Counts())
 
 
-def _file() -> Path:
+def _stats_file() -> Path:
     return paths.state_folder() / "statistics.json"
 
 
@@ -150,7 +150,7 @@ def _read() -> dict[str, Any]:
     """Return the counts of suggestions in the file. All are 0 if there is no file, or if the file cannot be read."""
     figures: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
-        saved_figures = json.loads(read_text(_file()))
+        saved_figures = json.loads(read_text(_stats_file()))
         # an older version did not count everything; without the date it is another file
         known = {"since": saved_figures["since"], **saved_figures}
         return figures | {name: type(value)(known.get(name, value)) for name, value in figures.items()}

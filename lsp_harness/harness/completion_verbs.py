@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.disk.file_reading import is_regular_file, system_message
+from lsp_harness.disk.file_reading import describe_system_error, is_regular_file
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, HarnessError, NoAnswer
 from lsp_harness.harness.acceptance_stats import AcceptanceStats
@@ -66,7 +66,7 @@ class Pause:
         return self._known_scope
 
     def set(self, scope: Scope, *, on: bool) -> None:
-        """Pause or resume suggestions.
+        """Pause or resume the suggestions of a scope.
 
         To resume in one scope ends the other pause too, because the user wants suggestions here.
 
@@ -77,24 +77,26 @@ class Pause:
             self._is_paused_here = on
         if scope == "everywhere" and on:
             try:
-                remove_irregular_file(_file()).touch(mode=0o600)
+                remove_irregular_file(_pause_file()).touch(mode=0o600)
             except OSError as error:
                 raise FileError(
-                    f"{_file()} cannot be written ({system_message(error)}); {paths.STATE.advice}"
+                    f"{_pause_file()} cannot be written ({describe_system_error(error)}); {paths.STATE.advice}"
                 ) from error
         elif not on:
             try:
-                _file().unlink(missing_ok=True)
+                _pause_file().unlink(missing_ok=True)
             except OSError as error:
-                raise FileError(f"{_file()} cannot be removed ({system_message(error)}); remove it yourself") from error
+                raise FileError(
+                    f"{_pause_file()} cannot be removed ({describe_system_error(error)}); remove it yourself"
+                ) from error
 
     def _read_scope(self) -> Scope | None:
-        if is_regular_file(_file()):
+        if is_regular_file(_pause_file()):
             return "everywhere"
         return "here" if self._is_paused_here else None
 
 
-def _file() -> Path:
+def _pause_file() -> Path:
     return paths.state_folder() / "paused"
 
 
@@ -116,7 +118,7 @@ class CompletionVerbs:
     """The completions of one client. The completer is created with the first request.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         visited_files: The files that the user visits.
 
     Attributes:
@@ -159,7 +161,7 @@ class CompletionVerbs:
         opened = self._documents.find(text.uri) or self._documents.create_detached(text)
         opened.cursor = offset
         try:
-            cursor = self._cursor(snapshot, await self._documents.tree_when_ready(text), offset)
+            cursor = self._make_cursor(snapshot, await self._documents.tree_when_ready(text), offset)
             completer = self._ready_completer()
             # who asks again where a suggestion is displayed wants another one; the first answer need not wait for them
             wants_choice = not (automatic or single) and completer.displays_at(opened, cursor)
@@ -180,7 +182,7 @@ class CompletionVerbs:
         """Prepare a completion for the place where the user is.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             offset: The byte offset of the cursor. None means the last place where the user was seen.
         """
         opened, services = self._documents.find(uri), self._services
@@ -207,7 +209,7 @@ class CompletionVerbs:
 
         Args:
             scope: Where they are switched: for this client, or for every server of the user.
-            on: Whether to pause.
+            on: Whether to pause, or else to go on.
 
         Returns:
             Where suggestions are paused now, or False if they are not.
@@ -266,7 +268,7 @@ class CompletionVerbs:
 
     # -- settings and state
     def configure(self, config: Config, *, is_other_engine: bool) -> None:
-        """Use other settings from the next request on."""
+        """Use other settings for completions, from the next request on."""
         if is_other_engine:
             self._stop_background()
             self._completer = None
@@ -334,15 +336,15 @@ class CompletionVerbs:
                 knowledge = "unknown" if place is None else "remembered"
             # the user's own request will report what is wrong with the settings
             with suppress(HarnessError):
-                cursor = self._cursor(snapshot, self._documents.tree(text), min(place or 0, len(text.data)))
+                cursor = self._make_cursor(snapshot, self._documents.tree(text), min(place or 0, len(text.data)))
                 self._ready_completer().warm(opened, cursor, knowledge)
 
     async def _prepare(self, snapshot: Snapshot, offset: int) -> None:
         if self._may_work_ahead():
             tree = await self._documents.tree_when_ready(snapshot.document)
-            await self._ready_completer().prepare(self._cursor(snapshot, tree, offset))
+            await self._ready_completer().prepare(self._make_cursor(snapshot, tree, offset))
 
-    def _cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
+    def _make_cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
         may_persist = self._services.workspace.may_persist(snapshot)
         return Cursor(snapshot.document, tree, offset, snapshot.path, may_persist)
 
@@ -375,6 +377,6 @@ def _create_completer(services: Services, statistics: AcceptanceStats) -> "tuple
         repository=RepositoryContext(services.index.query, engine.count, recent_edits),
         call_later=services.clock.call_later,
         types=TypeFilter(services.type_gate, statistics.record_types),
-        fates=statistics,
     )
+    completer.fates = statistics
     return completer, recent_edits

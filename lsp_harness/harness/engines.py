@@ -131,7 +131,7 @@ START_TIMEOUT_S = 15.0
 """How long a question waits for an engine that is started for it."""
 
 
-def engine_settings(config: Config) -> tuple[object, ...]:
+def select_engine_settings(config: Config) -> tuple[object, ...]:
     """Return the settings that belong to the engine. If one of them changes, another engine is needed."""
     return config.model, config.engine, config.index.embedding_model, config.index.embedding_pooling
 

@@ -40,7 +40,7 @@ class VerificationReported:
     """A check of a document begins, or its verification has ended: then `check` is empty, and `findings` may tell more.
 
     Attributes:
-        uri: The document.
+        uri: The URI of the document.
         version: The version that is verified.
         check: The title of the check that begins.
         done: The number of checks before it.

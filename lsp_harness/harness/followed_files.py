@@ -19,7 +19,7 @@ class FollowedFiles:
     """The reports about files on disk of one client, and what follows from them.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         verification: The verdicts of edits.
         prepared: The fixes that were computed before.
         open_findings: The errors in open documents.

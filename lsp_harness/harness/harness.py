@@ -207,7 +207,7 @@ class Harness:
         """Record what the user did with a suggestion or a proposal. An accepted edit is verified from now on.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             result_id: The id of the suggestion or the proposal.
             action: What the user did. To record it twice has no effect.
         """

@@ -39,7 +39,7 @@ class _Examined:
 
     Attributes:
         owner: The service that it belongs to.
-        opened: The document.
+        opened: The open document.
         number: Counts the examinations that were to begin. Only the last one begins.
         published: The errors in the last version that was examined.
     """
@@ -57,8 +57,8 @@ class OpenFindings:
     """The errors in the open documents of one client.
 
     Args:
-        services: The shared parts.
-        diagnose: Examines a text.
+        services: The settings, documents, engine and checks that all parts of the harness share.
+        diagnose: Returns the findings of a text.
     """
 
     def __init__(self, services: Services, diagnose: Diagnose) -> None:

@@ -37,7 +37,7 @@ class Part:
         reason: Why it is in the prompt.
         tokens: Its size in tokens.
         reused: Whether all of it was in the cache of the engine.
-        text: Its text.
+        text: The text of the part.
     """
 
     origin: str
@@ -59,7 +59,7 @@ class PreviewedPrompt:
 
     Attributes:
         title: What the prompt is for.
-        text: The whole prompt.
+        text: The text of the whole prompt.
         fragments: The parts in their order.
         texts: The texts of the parts that are evaluated.
         request: Evaluates the prompt without an answer.
@@ -99,7 +99,7 @@ class PromptPreviews:
     """Builds and evaluates prompts without asking for an answer.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins the turn that an edit would be.
         completions: Knows the code of other files that a completion sees.
         engine: Counts the tokens. It estimates them if the real engine does not answer soon.
@@ -158,7 +158,7 @@ class PromptPreviews:
         Args:
             snapshot: The text.
             span: The lines to edit, in bytes.
-            task: The instruction.
+            task: The instruction of the user.
 
         Raises:
             NoAnswer: No model may see this file, or there is no code to edit.
@@ -196,12 +196,13 @@ class PromptPreviews:
         async with aclosing(cast("Any", self._engine.stream(prompt.request))) as chunks:
             async for chunk in chunks:
                 usage = chunk.usage
-        return list(_parts(prompt, await self._engine.count(prompt.texts), usage)), usage
+        return list(_list_parts(prompt, await self._engine.count(prompt.texts), usage)), usage
 
     def render(self, prompt: PreviewedPrompt, parts: Sequence[Part], usage: Usage) -> str:
         """Return a Markdown document with a table of the parts, and the prompt."""
         rows = [
-            f"| {_cell(part.label)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_source(part)} |"
+            f"| {_escape_cell(part.label)} | {_escape_cell(part.origin)} | {part.reason} "
+            f"| {part.tokens} | {_name_source(part)} |"
             for part in parts
         ]
         totals = prompt.totals(parts, usage)
@@ -220,7 +221,7 @@ def _likelier_names(request: CompletionRequest) -> dict[str, str]:
     return dict.fromkeys(request.expected_names, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
-def _parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
+def _list_parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
     marks = max(0, usage.evaluated + usage.reused - sum(costs))
     fragments = [Fragment("", marks, "", "marks between the parts")] if marks else []
     fragments += [replace(fragment, tokens=cost) for fragment, cost in zip(prompt.fragments, costs, strict=True)]
@@ -229,9 +230,9 @@ def _parts(prompt: PreviewedPrompt, costs: Sequence[int], usage: Usage) -> Itera
         yield Part(fragment.origin, fragment.reason, fragment.tokens, end <= usage.reused, fragment.text)
 
 
-def _source(part: Part) -> str:
+def _name_source(part: Part) -> str:
     return "reused" if part.reused else "evaluated"
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return f"`{text.replace('`', ' ').replace('|', ' ')}`" if text else ""

@@ -1,4 +1,4 @@
-"""The parts that the verbs of one harness share.
+"""The parts that the verbs of one harness share: settings, documents, engine, index, packages and checks.
 
 A part that takes long to import is created at its first use, because `initialize` must be answered at once.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from lsp_harness.config.load import is_in_trusted_folder
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.clock import Clock
-from lsp_harness.harness.engines import Engines, engine_settings
+from lsp_harness.harness.engines import Engines, select_engine_settings
 from lsp_harness.harness.events import (
     AgentFindingsChanged,
     EventStream,
@@ -106,7 +106,7 @@ class Services:
 
     def configure(self, config: Config) -> bool:
         """Use other settings from the next request on. Return whether they need another engine."""
-        is_other_engine = engine_settings(config) != engine_settings(self._config)
+        is_other_engine = select_engine_settings(config) != select_engine_settings(self._config)
         self._config = config
         if is_other_engine:
             self.engines.replace()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.folders import is_same_file, path_inside
+from lsp_harness.files.folders import find_path_inside, is_same_file
 from lsp_harness.harness.services import Services
 from lsp_harness.text.position import decode
 from lsp_harness.workspace.snapshot import Snapshot
@@ -52,7 +52,7 @@ class SymbolVerbs:
     """The search for symbols by name, and from a place in a text.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -110,7 +110,9 @@ class SymbolVerbs:
         """Return the symbols of one workspace folder, without those of the open files."""
         open_paths = {snapshot.path for snapshot in self._services.open_files() if snapshot.root == root}
         # a workspace folder within this one has an index of its own
-        inner = [path for other in self._services.workspace.roots if (path := path_inside(other, root)) and path.parts]
+        inner = [
+            path for other in self._services.workspace.roots if (path := find_path_inside(other, root)) and path.parts
+        ]
         matches = await self._services.index.query.matching_symbols(root.as_uri(), query, open_paths)
         return [
             (match.rank, _indexed_location(root / match.symbol.path, match.symbol, match.text_before))
@@ -134,11 +136,13 @@ def _declared_location(snapshot: Snapshot, file: Path, declaration: "Declaration
     document, start = snapshot.document, declaration.name_start
     line = document.line_of(start)
     prefix = decode(document.data[document.line_starts[line] : start])
-    return SymbolLocation(document.uri, file, line, prefix, declaration.name, declaration.kind, _container(qualified))
+    return SymbolLocation(
+        document.uri, file, line, prefix, declaration.name, declaration.kind, _find_container(qualified)
+    )
 
 
 def _indexed_location(file: Path, symbol: "Symbol", line_prefix: str) -> SymbolLocation:
-    container = _container(symbol.qualified)
+    container = _find_container(symbol.qualified)
     return SymbolLocation(file.as_uri(), file, symbol.line, line_prefix, symbol.name, symbol.kind, container)
 
 
@@ -148,6 +152,6 @@ def _name_location(root: Path, location: "NameLocation") -> SymbolLocation:
     return SymbolLocation(location.uri, file, location.line, location.text_before, location.name, kind, "")
 
 
-def _container(qualified: str) -> str:
+def _find_container(qualified: str) -> str:
     """Return the qualified name of the symbol around a symbol."""
     return qualified.rpartition(".")[0]

@@ -37,7 +37,7 @@ def check_request(config: Config, request: LocationRequest) -> None:
         ConfigError: The settings name an unknown ranking.
     """
     if not request.task.strip():
-        raise UsageError('describe the task in words, for example: "add input validation to parse_config"')
+        raise UsageError('the task is empty; describe it in words, for example: "add input validation to parse_config"')
     if not config.index.enabled:
         raise UsageError(
             f"this folder is not indexed, because the setting index.enabled is false; {request.alternative}"
@@ -50,7 +50,7 @@ class TaskLocator:
     """Finds the code that a task is about, and edits it.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins a turn for each edit.
     """
 

@@ -104,7 +104,7 @@ class FileVisits:
             with FileLock(remove_irregular_file(self._file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
                 visits = _read(self._file)
                 merged = {**visits, **{path: _merge(visits.get(path), change) for path, change in changes.items()}}
-                bounded = _bound(merged)
+                bounded = _limit_visits(merged)
                 data = json.dumps({path: asdict(visit) for path, visit in bounded.items()})
                 write_own_file(self._file, data.encode("utf-8", "surrogatepass"))
         except (OSError, Timeout, UnicodeError) as error:
@@ -132,7 +132,7 @@ def _merge(saved: FileVisit | None, change: FileVisit) -> FileVisit:
     return FileVisit(place.line, place.column, openings, change.language or saved.language, change.time_s)
 
 
-def _bound(visits: dict[str, FileVisit]) -> dict[str, FileVisit]:
+def _limit_visits(visits: dict[str, FileVisit]) -> dict[str, FileVisit]:
     """Return the newest visits, with counts that are not too large."""
     newest = sorted(visits.items(), key=lambda item: -item[1].time_s)[:MAX_FILES]
     is_large = sum(visit.openings for _, visit in newest) > MAX_OPENINGS
@@ -173,7 +173,7 @@ class VisitedFiles:
     model may see, and for a file outside of the folders.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -184,7 +184,7 @@ class VisitedFiles:
     def record_open(self, opened: OpenDocument) -> None:
         """Record that the user opened a document."""
         snapshot = self._services.workspace.snapshot(opened.text)
-        if visits := self._visits(snapshot):
+        if visits := self._find_visits(snapshot):
             visits.record_open(snapshot.path, opened.text.language)
             self.plan_save()
 
@@ -197,7 +197,7 @@ class VisitedFiles:
         """Return the byte offset where the user was in an earlier session, or None if that is not known."""
         snapshot = self._services.workspace.snapshot(text)
         # a remote server gets nothing for a guess
-        visits = self._visits(snapshot) if self._services.engines.is_own else None
+        visits = self._find_visits(snapshot) if self._services.engines.is_own else None
         visit = visits.find(snapshot.path) if visits else None
         return find_offset(text, visit) if visit else None
 
@@ -206,7 +206,7 @@ class VisitedFiles:
         documents, workspace = self._services.documents, self._services.workspace
         open_files = {workspace.snapshot(opened.text).file for opened in documents}
         for root in workspace.roots:
-            visits = self._folder(root) if self._is_enabled else None
+            visits = self._open_folder(root) if self._is_enabled else None
             for path, visit in visits.most_opened() if visits else ():
                 if root / path not in open_files:
                     yield root / path, visit
@@ -221,14 +221,14 @@ class VisitedFiles:
         """Write where the user is and was. It is called at the end, while the documents are open."""
         for opened in self._services.documents:
             self._record_place(opened)
-        for visits in self._changed():
+        for visits in self._list_changed():
             visits.save()
 
     def _start_save(self) -> None:
         self._is_save_planned = False
         for opened in self._services.documents:
             self._record_place(opened)
-        for visits in self._changed():
+        for visits in self._list_changed():
             # another server may hold the file
             asyncio.get_running_loop().run_in_executor(None, visits.save)
 
@@ -243,21 +243,21 @@ class VisitedFiles:
             return
         text = opened.text
         snapshot = self._services.workspace.snapshot(text)
-        if visits := self._visits(snapshot):
+        if visits := self._find_visits(snapshot):
             offset = min(opened.cursor, len(text.data))
             line = text.line_of(offset)
             visits.record_place(snapshot.path, line, offset - text.line_starts[line])
 
-    def _changed(self) -> list[FileVisits]:
+    def _list_changed(self) -> list[FileVisits]:
         return [visits for visits in self._folders.values() if visits and visits.has_changes]
 
-    def _visits(self, snapshot: Snapshot) -> FileVisits | None:
+    def _find_visits(self, snapshot: Snapshot) -> FileVisits | None:
         """Return the visits of the folder of a file, or None if the visits to that file are not recorded."""
         if not (self._is_enabled and snapshot.root) or self._services.workspace.private_reason(snapshot):
             return None
-        return self._folder(snapshot.root)
+        return self._open_folder(snapshot.root)
 
-    def _folder(self, root: Path) -> FileVisits | None:
+    def _open_folder(self, root: Path) -> FileVisits | None:
         if root not in self._folders:
             # `initialize` must be answered before the database is imported
             from lsp_harness.index.index_place import prepare_place
@@ -284,12 +284,12 @@ Prepare = Callable[[Snapshot, int], Awaitable[None]]
 
 
 class HotFiles:
-    """The work on the most opened files of one client. It ends at once when the user does something.
+    """The files that the user visits most, whose prompts are evaluated while nothing else is to be done.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         visited_files: The files that the user visits.
-        prepare: Evaluates a prompt.
+        prepare: Evaluates the prompt of a file.
     """
 
     def __init__(self, services: Services, visited_files: VisitedFiles, prepare: Prepare) -> None:

@@ -78,7 +78,7 @@ class Shape:
         return self.criterion in ("named", "ending")
 
 
-def base_language(language: str) -> str:
+def find_base_language(language: str) -> str:
     """Return the language that a dialect belongs to."""
     return find_language(language).dialect_of or language
 
@@ -91,7 +91,9 @@ def find_shape(head: DeclarationHead) -> Shape | None:
     if feature is None:
         return None
     criterion, value, label = feature
-    return Shape(base_language(head.language), head.kind, is_test_file or criterion == "test", criterion, value, label)
+    return Shape(
+        find_base_language(head.language), head.kind, is_test_file or criterion == "test", criterion, value, label
+    )
 
 
 def describe_shapes(shapes: Sequence[Shape]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from lsp_harness.index.builder.chunks import embedding_text
+from lsp_harness.index.builder.chunks import make_embedding_text
 from lsp_harness.index.index_view import IndexView
 
 
@@ -24,5 +24,5 @@ def read_texts(view: IndexView, digests: Iterable[bytes]) -> dict[bytes, str]:
     sql = "SELECT names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest = ? LIMIT 1"
     for digest in digests:
         if rows := view.reader.rows(sql, (digest,)):
-            texts[digest] = embedding_text(*rows[0])
+            texts[digest] = make_embedding_text(*rows[0])
     return texts

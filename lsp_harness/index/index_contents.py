@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lsp_harness.index.builder.file_extract import content_digest
+from lsp_harness.index.builder.file_extract import hash_content
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import DatabaseReader
 
@@ -60,7 +60,7 @@ def has_text(reader: DatabaseReader, path: str, data: bytes) -> bool:
     rows = reader.rows("SELECT digest, skipped FROM files WHERE path = ?", (path,))
     if not rows:
         return bool(reader.rows("SELECT 1 FROM left_out WHERE path = ?", (path,)))
-    return bool(rows[0][1]) or rows[0][0] == content_digest(data)
+    return bool(rows[0][1]) or rows[0][0] == hash_content(data)
 
 
 def _count_rows(view: IndexView, table: str) -> int:

@@ -65,7 +65,7 @@ def prepare_temporary_place(root: Path) -> IndexPlace:
         StoreError: The folder cannot be written.
     """
     real = root.resolve()
-    folder = paths.make_private_folder(paths.temporary_folder() / "index") / _folder_name(real)
+    folder = paths.make_private_folder(paths.make_temporary_folder() / "index") / _folder_name(real)
     try:
         return _create(real, folder)
     except OSError as error:

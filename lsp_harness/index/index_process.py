@@ -25,7 +25,7 @@ from lsp_harness.files.walk import SKIPPED_FOLDERS
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.builder.reader_processes import yield_processor
 from lsp_harness.index.index_place import remove_orphaned_indexes
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.store.database import DatabaseWriter, remove_database
 
 POLL_INTERVAL_S = 5.0
@@ -96,7 +96,7 @@ class IndexProcess:
         self._orders.started.wait()
         while not self._orders.stopped.is_set():
             try:
-                with closing(DatabaseWriter(self._database, SCHEMA, schema_version())) as writer:
+                with closing(DatabaseWriter(self._database, SCHEMA, read_schema_version())) as writer:
                     indexer = Indexer(self._root, writer, _report_progress, yields_to_typing=True)
                     with closing(indexer):
                         self._update(indexer, writer)

@@ -108,7 +108,7 @@ class IndexQuery:
         )
 
     async def defined_names(self, uri: str, path: str, names: Collection[str], limit: TimeLimit) -> list[str]:
-        """Return those of the names in the file `path` that other files define."""
+        """Return those of some names in the file `path` that other files define."""
         return await self._run(
             uri, lambda view: view.collect_until(limit, lambda: find_defined_names(view, path, names)), []
         )
@@ -117,7 +117,7 @@ class IndexQuery:
         """Return the public names of a module of the workspace, in their order in its file.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             path: The path of the document, which may import the module.
             language: The language of the document.
             module: The module, as the document names it.
@@ -125,7 +125,9 @@ class IndexQuery:
         return await self._run(uri, lambda view: find_exported_names(view, path, language, module), [], is_slow=True)
 
     async def import_statements(self, uri: str, path: str, language: str, name: str) -> list[IndexedImport]:
-        """Return the imports by which files of a language know a name, without those of the file `path`."""
+        """Return the import statements by which files of a language make a name known, without those of the file
+        `path`.
+        """
         return await self._run(uri, lambda view: find_import_statements(view, path, language, name), [], is_slow=True)
 
     async def function_texts(self, uri: str, name: str, language: str) -> list[str]:
@@ -173,7 +175,7 @@ class IndexQuery:
         """Return the first line of the documentation of each declaration, empty where there is none.
 
         Args:
-            uri: The folder.
+            uri: The URI of the folder.
             keys: The path and the qualified name of each declaration.
         """
         return await self._run(uri, lambda view: read_doc_lines(view, keys), [""] * len(keys), is_slow=True)
@@ -184,7 +186,7 @@ class IndexQuery:
         """Return the uses and the most informative test of a declaration.
 
         Args:
-            uri: The folder.
+            uri: The URI of the folder.
             path: The file of the declaration.
             qualified_name: The name of the declaration.
             failing_tests: The names of tests that fail. One of them is preferred.

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from importlib import metadata
 
-from lsp_harness.config.resources import resource_path
+from lsp_harness.config.resources import find_resource
 from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.grammars import optional_grammar_versions
 
@@ -53,13 +53,13 @@ def is_complete(reader: DatabaseReader) -> bool:
     return bool(tables) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
 
 
-def schema_version() -> str:
+def read_schema_version() -> str:
     """Return the version of the tables and of the queries that fill them.
 
     Languages without queries of their own are tagged by the language pack, so its version is included.
     """
     digest = blake2b(digest_size=8)
-    for file in sorted(resource_path("queries").glob("*/*.scm")):
+    for file in sorted(find_resource("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
     if grammars := optional_grammar_versions():

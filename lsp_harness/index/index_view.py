@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TypeVar
 
-from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition
+from lsp_harness.index.builder.import_links import ImportLinks, make_namespace_condition
 from lsp_harness.index.builder.import_resolvers import SCRIPT_EXTENSIONS
 from lsp_harness.index.symbol_table import Symbol, SymbolTable
 from lsp_harness.index.unsaved_text import UnsavedText
@@ -16,7 +16,7 @@ from lsp_harness.text.position import decode, encode
 
 
 class IndexedText:
-    """Reads texts of one index.
+    """The texts that one index stores.
 
     The text of an unsaved file is its text in the editor, if a method does not say otherwise.
     """
@@ -378,7 +378,7 @@ class ImportTable:
     def _find_namespace_files(self, namespace: str) -> list[str]:
         """Return the paths of the files that declare a namespace."""
         symbols = self._symbols.select(
-            *namespace_condition(namespace),
+            *make_namespace_condition(namespace),
             lambda symbol: (
                 (symbol.kind, symbol.qualified) == ("namespace", namespace)
                 and find_language(symbol.language).imports.names_namespaces

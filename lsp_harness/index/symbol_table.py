@@ -45,7 +45,7 @@ class Symbol:
     bases: tuple[str, ...]
 
 
-def symbol_from_row(row: Row) -> Symbol:
+def read_symbol_row(row: Row) -> Symbol:
     """Convert a row of `SYMBOL_COLUMNS` to a symbol."""
     # The table has one base per line.
     bases = tuple(row[-1].split("\n")) if row[-1] else ()
@@ -167,7 +167,7 @@ class SymbolTable:
         )
         for path, file, n, text in rows:
             symbol_rows = self.reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else []
-            symbol = symbol_from_row(symbol_rows[0]) if symbol_rows else None
+            symbol = read_symbol_row(symbol_rows[0]) if symbol_rows else None
             yield path, self.find_symbol(path, symbol.qualified) if symbol and file in self.unsaved else symbol, text
 
     def list_symbols(self, file: int) -> list[Symbol]:
@@ -213,7 +213,7 @@ class SymbolTable:
         """
         is_saved = f"file NOT IN ({placeholders(len(self.unsaved))})"
         rows = self.reader.rows(f"{SELECT_SYMBOLS} WHERE {is_saved} AND {condition}", (*self.unsaved, *arguments))
-        return [*map(symbol_from_row, rows), *(filter(matches, self._unsaved_symbols) if self.unsaved else ())]
+        return [*map(read_symbol_row, rows), *(filter(matches, self._unsaved_symbols) if self.unsaved else ())]
 
     def _is_top_level(self, symbol: Symbol) -> bool:
         """Return the value of `TOP_LEVEL_SQL` for a symbol of an unsaved text."""

@@ -68,7 +68,7 @@ class Vectors:
             model, digests = self.read_model(), self.read_digests()
         except StoreError:
             return False
-        return not digests or (model is not None and len(self._matrix(model[1])) > max(digests))
+        return not digests or (model is not None and len(self._map_matrix(model[1])) > max(digests))
 
     def add(self, name: str, vectors: Mapping[bytes, Sequence[float]], text_count: int) -> None:
         """Store vectors and remove those that do not fit.
@@ -77,7 +77,7 @@ class Vectors:
         texts, all rows are removed.
 
         Args:
-            name: The model.
+            name: The name of the model.
             vectors: Vectors of length 1 by the digest of their text.
             text_count: Number of texts in the index that have a vector.
         """
@@ -124,7 +124,7 @@ class Vectors:
         if not digests or model is None or model[1] != dimension:
             return []
         # Rows behind the last known one were written by a process that did not finish.
-        matrix_path = self._matrix(dimension)[: max(digests) + 1]
+        matrix_path = self._map_matrix(dimension)[: max(digests) + 1]
         if not len(matrix_path):
             return []
         scores = matrix_path @ np.asarray(vector, FLOAT32)
@@ -141,12 +141,12 @@ class Vectors:
             self.read_model(),
             next((row for row, row_digest in self.read_digests().items() if row_digest == digest), None),
         )
-        matrix_path = self._matrix(model[1]) if model else EMPTY_MATRIX
+        matrix_path = self._map_matrix(model[1]) if model else EMPTY_MATRIX
         if row is None or row >= len(matrix_path):
             return []
         return [other for other in self.find_nearest(matrix_path[row].tolist(), count + 1) if other != digest][:count]
 
-    def _matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def _map_matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return all complete rows of the file."""
         try:
             # The mapping stays valid after the file is closed.

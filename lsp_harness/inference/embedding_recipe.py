@@ -77,8 +77,8 @@ def make_recipe(settings: Index) -> EmbeddingRecipe:
     path = resolve_model(name, "embedding")
     try:
         file = path.stat()
-        query, document = _prefixes(name, path, file.st_size, file.st_mtime_ns, pooling)
-        model_hash = _fingerprint(path, file.st_size, file.st_mtime_ns)
+        query, document = _find_prefixes(name, path, file.st_size, file.st_mtime_ns, pooling)
+        model_hash = _hash_file(path, file.st_size, file.st_mtime_ns)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
     if settings.embedding_query_prefix != "auto":
@@ -95,7 +95,7 @@ def model_name(name: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _prefixes(name: str, path: Path, size: int, time: int, pooling: str) -> tuple[str, str]:
+def _find_prefixes(name: str, path: Path, size: int, time: int, pooling: str) -> tuple[str, str]:
     """Return the prefixes for queries and documents. Raise ModelError for a model that makes no vectors."""
     if any(card.name == name for card in cards()):
         return _trained_prefixes(name)
@@ -120,5 +120,5 @@ def _trained_prefixes(*names: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _fingerprint(path: Path, size: int, time: int) -> str:
+def _hash_file(path: Path, size: int, time: int) -> str:
     return fingerprint(path)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from lsp_harness.config.resources import grammar_folder
+from lsp_harness.config.resources import find_grammar_folder
 
 FENCE_PATTERN = re.compile(r"^```[^\n`]*\n(.*?^)```", re.DOTALL | re.MULTILINE)
 GBNF_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -16,7 +16,7 @@ GBNF_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 @cache
 def _grammar_file(name: str) -> str:
-    return (grammar_folder() / f"{name}.gbnf").read_text(encoding="utf-8")
+    return (find_grammar_folder() / f"{name}.gbnf").read_text(encoding="utf-8")
 
 
 def _redefine_rules(grammar: str, **bodies: str) -> str:
@@ -36,7 +36,7 @@ def gbnf_literal(text: str) -> str:
 def one_of_grammar(words: Sequence[str]) -> str:
     """Return the grammar of one of `words`. Raise ValueError if there are none, or if one is empty."""
     if not words or "" in words:
-        raise ValueError("a choice needs words, and none of them empty")
+        raise ValueError("the list of words is empty or has an empty word")
     return "root ::= " + " | ".join(gbnf_literal(word) for word in dict.fromkeys(words)) + "\n"
 
 

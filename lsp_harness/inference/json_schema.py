@@ -26,7 +26,7 @@ ZERO_FRACTION = f'("." "0"{{1,{MAX_DIGITS}}})?'
 
 def integer_range(minimum: int | None, maximum: int | None) -> str:
     """Return the rule for the integers from `minimum` to `maximum`. A missing bound is `MAX_MAGNITUDE` in size."""
-    minimum, maximum = _clamp(minimum, maximum)
+    minimum, maximum = _clamp_bounds(minimum, maximum)
     signed: list[str] = []
     if minimum < 0:
         signed.append(f'"-" ({_natural_range(max(1, -maximum), -minimum)})')
@@ -37,7 +37,7 @@ def integer_range(minimum: int | None, maximum: int | None) -> str:
 
 def decimal_range(minimum: int | None, maximum: int | None) -> str:
     """Return the rule for the decimal fractions from `minimum` to `maximum`, see `integer_range`."""
-    minimum, maximum = _clamp(minimum, maximum)
+    minimum, maximum = _clamp_bounds(minimum, maximum)
     signed: list[str] = []
     if minimum < 0:
         signed.append(f'"-" ({_magnitude_range(max(0, -maximum), -minimum)})')
@@ -46,7 +46,7 @@ def decimal_range(minimum: int | None, maximum: int | None) -> str:
     return " | ".join(signed)
 
 
-def _clamp(minimum: int | None, maximum: int | None) -> tuple[int, int]:
+def _clamp_bounds(minimum: int | None, maximum: int | None) -> tuple[int, int]:
     return (
         -MAX_MAGNITUDE if minimum is None else max(minimum, -MAX_MAGNITUDE),
         MAX_MAGNITUDE if maximum is None else min(maximum, MAX_MAGNITUDE),
@@ -255,12 +255,12 @@ class _Converter:
         for keyword in ("anyOf", "oneOf", "allOf"):
             if keyword in schema:
                 self._check_keywords(schema, keyword)
-                return self._combination(keyword, schema[keyword])
+                return self._convert_combination(keyword, schema[keyword])
         for keyword in ("enum", "const"):
             if keyword in schema:
                 self._check_keywords(schema, keyword, "type")
-                return self._literals(schema, schema["enum"] if keyword == "enum" else [schema["const"]])
-        types = self._types(schema)
+                return self._convert_literals(schema, schema["enum"] if keyword == "enum" else [schema["const"]])
+        types = self._find_types(schema)
         self._check_keywords(schema, "type", *(keyword for kind in types for keyword in KEYWORDS[kind]))
         if not types:
             return self._any_value_rule(MAX_ANY_DEPTH)
@@ -272,7 +272,7 @@ class _Converter:
             other_keyword = f" beside `{keywords[0]}`" if keywords[0] in schema else ""
             _raise_unsupported(f"`{unknown[0]}`{other_keyword}")
 
-    def _types(self, schema: Schema) -> list[str]:
+    def _find_types(self, schema: Schema) -> list[str]:
         """Return the types that a schema names, or those to which its keywords belong."""
         value = schema.get("type")
         if value is None:
@@ -285,11 +285,11 @@ class _Converter:
     def _typed_value(self, kind: str, schema: Schema) -> str:
         match kind:
             case "object":
-                return self._object(schema)
+                return self._convert_object(schema)
             case "array":
-                return self._array(schema)
+                return self._convert_array(schema)
             case "string":
-                return self._string(schema)
+                return self._convert_string(schema)
             case "integer" | "number" if BOUNDS & schema.keys():
                 return _bounded_number(schema, is_integer=kind == "integer")
             case _:
@@ -317,7 +317,7 @@ class _Converter:
                 raise EngineRefused(f"the JSON schema's `$ref` {pointer!r} points to nothing")
         return target
 
-    def _combination(self, keyword: str, parts: Any) -> str:
+    def _convert_combination(self, keyword: str, parts: Any) -> str:
         if not isinstance(parts, list) or not parts:
             raise EngineRefused(f"the JSON schema's `{keyword}` must be a list of schemas")
         schemas = cast("list[Any]", parts)
@@ -325,10 +325,10 @@ class _Converter:
             _raise_unsupported("`allOf` of several schemas")
         return " | ".join(self._schema_rule(schema) for schema in schemas)
 
-    def _literals(self, schema: Schema, values: Any) -> str:
+    def _convert_literals(self, schema: Schema, values: Any) -> str:
         if not isinstance(values, list) or not values:
             raise EngineRefused("the JSON schema's `enum` must be a list of values")
-        types = self._types(schema) if "type" in schema else []
+        types = self._find_types(schema) if "type" in schema else []
         if not all(
             any(_has_type(value, kind) for kind in types or PYTHON_TYPES) for value in cast("list[Any]", values)
         ):
@@ -336,7 +336,7 @@ class _Converter:
         return " | ".join(gbnf_literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
 
     # -- containers
-    def _object(self, schema: Schema) -> str:
+    def _convert_object(self, schema: Schema) -> str:
         properties, required, additional = _read_members(schema)
         if not properties and not required:
             return '"{" ws "}"' if additional is False else self._map(self._schema_rule(additional))
@@ -362,10 +362,10 @@ class _Converter:
         return f'"{{" ws (({" | ".join(starts)}) ws){optional} "}}"'
 
     def _map(self, value: str) -> str:
-        member = self._add_rule(f'{self._string({})} ":" ws {value}')
+        member = self._add_rule(f'{self._convert_string({})} ":" ws {value}')
         return f'"{{" ws {_list(member, 0, self._max_items)} "}}"'
 
-    def _array(self, schema: Schema) -> str:
+    def _convert_array(self, schema: Schema) -> str:
         minimum, maximum = _read_sizes(schema, "minItems", "maxItems")
         prefix, items = schema.get("prefixItems", []), schema.get("items", True)
         if not isinstance(prefix, list):
@@ -385,7 +385,7 @@ class _Converter:
         """Return the rule for any value. If the number of items is limited, so are the `depth` levels of containers."""
         name = f"{self._prefix}any{depth}"
         if name not in self._rules:
-            scalars = f"{self._add_rule(self._string({}))} | number | boolean | null"
+            scalars = f"{self._add_rule(self._convert_string({}))} | number | boolean | null"
             self._rules[name] = scalars
             if self._max_items is None or depth:
                 inner = self._any_value_rule(depth - 1) if self._max_items is not None else name
@@ -394,7 +394,7 @@ class _Converter:
         return name
 
     # -- scalars
-    def _string(self, schema: Schema) -> str:
+    def _convert_string(self, schema: Schema) -> str:
         minimum, maximum = _read_sizes(schema, "minLength", "maxLength", MAX_STRING_CHARS)
         name = schema.get("format")
         if name is not None:

@@ -30,9 +30,9 @@ PromptName = Literal[
 ]
 PROMPT_NAMES: tuple[PromptName, ...] = get_args(PromptName)
 FRAME_TOKENS = 192
-"""For the titles of sections, the fences of code, and the marks of the chat template."""
+"""Tokens for the titles of sections, the fences of code, and the marks of the chat template."""
 HOLE_FRAME_TOKENS = 256
-"""For the names of the files that stand before a hole, and the marks of the hole."""
+"""Tokens for the names of the files that stand before a hole, and the marks of the hole."""
 MESSAGE_MARK_TOKENS = 4
 """An upper limit for the marks around the role and the text of one message."""
 SECTIONS = ("context.system_budget", "context.code_budget", "context.task_budget")
@@ -90,7 +90,7 @@ class PromptLimit:
     """The ceiling of one prompt, with the present settings.
 
     Attributes:
-        name: The prompt.
+        name: The name of the prompt.
         tokens: The most tokens that it may have.
     """
 

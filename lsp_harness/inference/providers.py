@@ -33,7 +33,9 @@ def targets(settings: EngineSettings, env: Mapping[str, str] = os.environ) -> li
         places = [place.strip() for place in settings.url.split(",") if place.strip()]
         if not places:
             raise ConfigError(f"engine.url {settings.url!r} is not the address of a server")
-        return [_target(place, settings.model, dialect, _provider_of_host(place), settings, env) for place in places]
+        return [
+            _make_target(place, settings.model, dialect, _provider_of_host(place), settings, env) for place in places
+        ]
     name, slash, model = settings.model.partition("/")
     if name not in provider_names() or not slash or not model:
         raise ConfigError(
@@ -53,7 +55,7 @@ def provider_target(
     source = "the address" if url else next((name for name in provider.url_env if env.get(name)), "")
     dialect = settings.dialect if settings.dialect in dialects() else AUTOMATIC
     place = url or env.get(source) or provider.url
-    return _target(place, model, dialect, provider, settings, env, source)
+    return _make_target(place, model, dialect, provider, settings, env, source)
 
 
 def _provider_of_host(place: str) -> Provider:
@@ -62,7 +64,7 @@ def _provider_of_host(place: str) -> Provider:
     return next((provider for provider in hosted if host and urlsplit(provider.url).hostname == host), UNNAMED_PROVIDER)
 
 
-def _target(
+def _make_target(
     place: str,
     model: str,
     dialect: str,
@@ -77,7 +79,7 @@ def _target(
     names = (*provider.key_env, setting) if setting == EngineSettings().api_key_env else (setting, *provider.key_env)
     key_name = next((name for name in names if name and env.get(name)), "")
     socket = place.removeprefix("unix:") if place.startswith(("unix:", "/")) else ""
-    base = "" if socket else _base(place, source)
+    base = "" if socket else _find_base(place, source)
     if provider.needs_key and not key_name:
         raise ApiKeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
     key = env[key_name].strip() if key_name else ""
@@ -97,7 +99,7 @@ def _target(
     )
 
 
-def _base(place: str, source: str) -> str:
+def _find_base(place: str, source: str) -> str:
     if "@" in place:
         raise ConfigError(
             f"{source} must not contain a name or password; put the key into an environment variable "

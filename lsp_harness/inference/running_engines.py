@@ -86,7 +86,7 @@ class EngineEnd:
     pid: int
     ending: Ending
     condition: str
-    """Why the process did not work before (for example: it is stopped); empty if nothing is known."""
+    """Why the process did not work before it ended (for example: it is stopped). Empty if nothing is known."""
 
     @property
     def description(self) -> str:
@@ -102,7 +102,7 @@ async def end_engine_at(path: Path, *, grace_s: float | None = None, pid: int | 
     """End the engine at a socket.
 
     Args:
-        path: The socket.
+        path: The path of the socket.
         grace_s: Seconds after SIGTERM; by default `GRACE_S`, or `STUCK_GRACE_S` if the engine gives no sign of life.
         pid: End only this process.
 

@@ -118,7 +118,7 @@ class ScriptedEngine:
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
     ) -> list[list[float]]:
         """Return the counts of hashed words, scaled to length 1: texts that share words are near."""
-        return [_vector(text.split()[:max_tokens]) for text in texts]
+        return [_make_vector(text.split()[:max_tokens]) for text in texts]
 
     async def cancel(self, name: str, index: int | None = None) -> bool:
         return False
@@ -154,7 +154,7 @@ def _chat_text(messages: Sequence[tuple[str, str]]) -> str:
     return "".join(f"{role}: {content}\n" for role, content in messages)
 
 
-def _vector(words: Sequence[str]) -> list[float]:
+def _make_vector(words: Sequence[str]) -> list[float]:
     counts = [0.0] * EMBEDDING_DIMENSIONS
     for word in words:
         counts[blake2b(word.encode(), digest_size=1).digest()[0] % EMBEDDING_DIMENSIONS] += 1

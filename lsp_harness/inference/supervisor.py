@@ -97,7 +97,7 @@ async def end_engine(config: Config) -> None:
         raise EngineUnavailable(f"the engine {end.description}")
 
 
-def _card(model: Path, config: Config) -> ModelCard | None:
+def _find_card(model: Path, config: Config) -> ModelCard | None:
     return next((c for c in cards() if c.name == config.model.path or c.file == model.name), None)
 
 
@@ -106,7 +106,7 @@ def _order(model: Path, config: Config) -> str:
     chosen = config.model.fim_order
     if chosen not in FIM_ORDERS:
         raise ConfigError(f"model.fim_order must be one of {', '.join(FIM_ORDERS)}, not {chosen!r}")
-    card = _card(model, config)
+    card = _find_card(model, config)
     return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
 
@@ -144,12 +144,12 @@ class EngineSupervisor:
                     "s (see lsp-harness engine logs)"
                 )
             self._starting = asyncio.create_task(self._start(model, address))
-            self._starting.add_done_callback(self._started)
+            self._starting.add_done_callback(self._record_start)
         # typing cancels requests, and that must not cancel the start
         await asyncio.shield(self._starting)
         return address.socket
 
-    def _started(self, task: asyncio.Task[None]) -> None:
+    def _record_start(self, task: asyncio.Task[None]) -> None:
         self._starting = None
         if not task.cancelled():
             # waiting requests get the error; without any, asyncio must not log it as an error that was never read
@@ -176,7 +176,7 @@ class EngineSupervisor:
 
     def _argv(self, model: Path, address: EngineAddress) -> list[str]:
         config = self._config
-        card = _card(model, config)
+        card = _find_card(model, config)
         return [
             # -P: a file of the workspace with the name of a module must not be imported
             *(sys.executable, "-P", "-m", "lsp_harness.engine.main"),

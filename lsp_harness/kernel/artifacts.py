@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import open_regular, system_message
+from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.events.tool_events import ArtifactCreated
@@ -110,13 +110,13 @@ class ArtifactStore:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with _open_folder(folder) as folder_descriptor, _new_file(artifact_id, folder_descriptor) as descriptor:
-                for piece in _redacted(pieces):
+                for piece in _redact_pieces(pieces):
                     write_all(descriptor, piece)
                     digest.update(piece)
                     size += len(piece)
                 os.fsync(descriptor)
         except OSError as error:
-            raise FileError(f"an output was not saved in {folder}: {system_message(error).lower()}") from error
+            raise FileError(f"an output was not saved in {folder}: {describe_system_error(error).lower()}") from error
         return ArtifactCreated(artifact_id, f"{FOLDER_NAME}/{artifact_id}", kind, size, digest.hexdigest(), call_id)
 
     def _record_or_remove(self, artifact: ArtifactCreated) -> ArtifactCreated:
@@ -158,7 +158,9 @@ def read_artifact(
             except FileNotFoundError:
                 raise
             except OSError as error:
-                raise FileError(f"artifact {artifact_id} cannot be read: {system_message(error).lower()}") from error
+                raise FileError(
+                    f"artifact {artifact_id} cannot be read: {describe_system_error(error).lower()}"
+                ) from error
     raise FileMissing(f"there is no artifact {artifact_id} in this session; its id is in the output that names it")
 
 
@@ -187,7 +189,7 @@ def _read_part(folder: Path, name: str, offset: int, limit: int) -> ArtifactPart
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise OSError("it is not a regular file")
+            raise OSError("not a regular file")
         return read_part(file.fileno(), status.st_size, offset, limit)
 
 
@@ -217,7 +219,7 @@ def _new_file(name: str, folder_descriptor: int) -> Generator[int]:
         os.close(descriptor)
 
 
-def _redacted(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _redact_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     secrets = SecretStream()
     for piece in pieces:
         yield secrets.feed(piece)

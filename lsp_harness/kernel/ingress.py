@@ -7,7 +7,7 @@ from lsp_harness.events.session_events import AutoInvocation, InvocationReceived
 
 @dataclass(frozen=True, slots=True)
 class Ingress:
-    """Something that a user or a program asks of a session.
+    """A prompt or message that a user or a program sends to a session.
 
     Attributes:
         kind: The kind of the request (see `InvocationReceived`).

@@ -28,7 +28,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a turn ends: the reason for people and programs, and the reason as the loop names it."""
+    """The end of a turn: its reason for people and programs, and its reason as the loop names it."""
 
     reason: str
     detail: str

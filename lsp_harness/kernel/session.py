@@ -37,7 +37,7 @@ class Session:
         requests: The turns that run, and the requests that they answer.
 
     Args:
-        log: The log.
+        log: The log of the session.
         start: What the first event says about the session.
         limits: The limits of each turn.
         now_s: Returns the time in seconds, for the limits.
@@ -81,8 +81,8 @@ class Session:
         """Run a turn, after the turns before it if the driver is exclusive.
 
         Args:
-            ingress: The request.
-            driver: The driver.
+            ingress: The request of the user or a program.
+            driver: The driver that does the work of the turn.
 
         Returns:
             The last event of the turn.

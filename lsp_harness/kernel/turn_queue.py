@@ -25,7 +25,7 @@ class TurnQueue:
     @property
     def has_steering(self) -> bool:
         """Return whether a text waits for the next step."""
-        return any(item.kind == "steer" for item in self._items())
+        return any(item.kind == "steer" for item in self._list_items())
 
     def add(self, kind: QueueKind, text: str) -> str:
         """Keep a text, and return its id."""
@@ -47,7 +47,7 @@ class TurnQueue:
         """Make the texts that wait for the next step messages of a turn."""
         # the prompt of this step says how the tasks ended
         self._task_ends.clear()
-        for item in self._items():
+        for item in self._list_items():
             if item.kind == "steer":
                 turn.append(QueueTaken(item.item_id, item.text))
 
@@ -64,7 +64,7 @@ class TurnQueue:
 
         Steering that came too late for its turn is such a text, too.
         """
-        if item := next(iter(self._items()), None):
+        if item := next(iter(self._list_items()), None):
             # the text leaves the queue with the event that begins the turn, so no crash can lose it in between
             self._claimed.add(item.item_id)
             return Ingress(item.kind, item.text, item_id=item.item_id)
@@ -73,7 +73,7 @@ class TurnQueue:
             return Ingress("auto", self._task_ends.pop(task_id), task_id=task_id)
         return None
 
-    def _items(self) -> list[QueueItem]:
+    def _list_items(self) -> list[QueueItem]:
         return [item for item in self._log.state.queue.values() if item.item_id not in self._claimed]
 
     def _require(self, item_id: str) -> None:

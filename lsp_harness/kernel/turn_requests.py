@@ -33,7 +33,7 @@ class TurnRequests:
         return request_id is not None and request_id in self._withdrawn
 
     def assign(self, number: int, request_id: str | None) -> None:
-        """Note that a turn answers a request. This is known also after the turn."""
+        """Note that a turn answers a request. `request_of` knows this also after the turn."""
         if request_id is not None:
             self._ids[number] = request_id
 
@@ -42,7 +42,7 @@ class TurnRequests:
         return None if number is None else self._ids.get(number)
 
     def start(self, number: int, task: asyncio.Task[Any]) -> None:
-        """Note that a turn runs."""
+        """Note that the task of a turn has started."""
         self._tasks[number] = task
 
     def end(self, number: int) -> None:

@@ -49,14 +49,14 @@ def read_signature(language: LanguageSpec, data: bytes, declaration: Declaration
     line = re.sub(r"([(\[]) ", r"\1", re.sub(r",? ([)\]])", r"\1", line)).rstrip(":{;, ")
     if language.imports.has_module_imports:
         line = SCRIPT_WORDS.sub("", line)
-    return _truncate(redact(line), MAX_SIGNATURE_CHARS)
+    return _cut_text(redact(line), MAX_SIGNATURE_CHARS)
 
 
 def read_documentation(language: LanguageSpec, data: bytes, declaration: Declaration) -> str:
     """Return the first paragraph of a declaration's docstring or comment."""
     if _has_docstrings(language):
         body_start = min(declaration.end, declaration.body_start)
-        return _docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
+        return _clean_docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
     return _first_paragraph(
         _comment_lines(language, decode(data[max(0, declaration.start - COMMENT_WINDOW_BYTES) : declaration.start]))
     )
@@ -66,7 +66,7 @@ def read_module_documentation(language: LanguageSpec, data: bytes) -> str:
     """Return the first paragraph of the documentation at the beginning of a file."""
     text = decode(data[:COMMENT_WINDOW_BYTES])
     if _has_docstrings(language):
-        return _docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
+        return _clean_docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
     if mark := language.declarations.module_doc_comment:
         lines = [line.strip() for line in text.split("\n")]
         return _first_paragraph(line[len(mark) :] for line in lines if line.startswith(mark))
@@ -78,7 +78,7 @@ def _has_docstrings(language: LanguageSpec) -> bool:
     return style is not None and style.is_inside
 
 
-def _docstring(text: str) -> str:
+def _clean_docstring(text: str) -> str:
     match = DOCSTRING.match(text)
     return _first_paragraph(match[2].split("\n")) if match else ""
 
@@ -115,10 +115,10 @@ def _first_paragraph(lines: Iterable[str]) -> str:
             break
         if stripped:
             paragraph.append(stripped)
-    return _truncate(redact(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
+    return _cut_text(redact(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
 
 
-def _truncate(text: str, max_chars: int) -> str:
+def _cut_text(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
@@ -152,7 +152,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         else None
     )
     overloads = find_overloads(search, call_method if isinstance(call_method, DeclarationRef) else result)
-    first, line = overloads[0], _signature(overloads[0])
+    first, line = overloads[0], _read_signature(overloads[0])
     if call_method:
         # The value is an object with `__call__`, so it is shown as a function.
         line = SELF_PARAMETER.sub("(", line.replace("__call__", result.declaration.name, 1), count=1)
@@ -166,7 +166,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
     )
 
 
-def _signature(ref: DeclarationRef) -> str:
+def _read_signature(ref: DeclarationRef) -> str:
     return read_signature(ref.text.language, ref.text.data, ref.declaration)
 
 
@@ -199,11 +199,11 @@ def _find_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
         return fields
     if traits.constructor_prefix:
         constructor = PackageSearch(rules).find(ref.module, [f"{traits.constructor_prefix}{type_name}"])
-        return _signature(constructor) if isinstance(constructor, DeclarationRef) else ""
+        return _read_signature(constructor) if isinstance(constructor, DeclarationRef) else ""
     for name in traits.constructor_names:
         constructor = PackageSearch(rules).find_member(ref, [name])
         if isinstance(constructor, DeclarationRef):
-            return _signature(find_overloads(PackageSearch(rules), constructor)[0])
+            return _read_signature(find_overloads(PackageSearch(rules), constructor)[0])
     return ""
 
 
@@ -231,7 +231,7 @@ def _declared_fields(search: PackageSearch, ref: DeclarationRef) -> dict[str, st
     for member in search.find_members(ref):
         if member.declaration.kind != "field" or member.declaration.name.startswith("_"):
             continue
-        name, colon, after_colon = _signature(member).partition(":")
+        name, colon, after_colon = _read_signature(member).partition(":")
         if not colon or after_colon.strip().startswith(CLASS_VARIABLE_TYPES) or name.strip() != member.declaration.name:
             continue
         type_text, equals, value = after_colon.strip().partition(" = ")

@@ -43,7 +43,7 @@ class GoModules:
         self.searched_places = []
         for package, folder in self._candidate_folders(name):
             self.searched_places.append(str(folder))
-            texts = tuple(text for path in _sources(folder) if (text := self._texts.read(package, path)))
+            texts = tuple(text for path in _list_sources(folder) if (text := self._texts.read(package, path)))
             if texts:
                 return Module(package, name, texts)
         return None
@@ -76,18 +76,21 @@ class GoModules:
                     )
                     yield Package("Go", version, place), place / name
             return
-        required = self._requirements()
-        module = next((prefix for prefix in _prefixes(name) if prefix in required), "")
+        required = self._read_requirements()
+        module = next((prefix for prefix in _list_prefixes(name) if prefix in required), "")
         if not module:
             return
         subfolder, (path, version) = name[len(module) :].lstrip("/"), required[module]
         if vendor := resolve_links(self._root / "vendor"):
             yield Package(module, version, vendor), vendor / name
-        for cache in self._caches():
+        for cache in self._find_caches():
             if place := resolve_links(cache):
-                yield Package(module, version, place), place / f"{_escaped(path)}@{_escaped(version)}" / subfolder
+                yield (
+                    Package(module, version, place),
+                    place / f"{_escape_capitals(path)}@{_escape_capitals(version)}" / subfolder,
+                )
 
-    def _caches(self) -> Iterator[Path]:
+    def _find_caches(self) -> Iterator[Path]:
         if cache := self._environ.get("GOMODCACHE"):
             yield Path(cache)
             return
@@ -96,7 +99,7 @@ class GoModules:
         if not self._environ.get("GOPATH"):
             yield Path(os.path.expanduser(self._environ.get("HOME", "~"))) / "go" / "pkg" / "mod"
 
-    def _requirements(self) -> dict[str, tuple[str, str]]:
+    def _read_requirements(self) -> dict[str, tuple[str, str]]:
         """Return the path and version under which the cache has each required module."""
         file = self._root / "go.mod"
         new_stamp = read_stamp(file)
@@ -114,14 +117,14 @@ class GoModules:
         return self._requirements_cache[1]
 
 
-def _prefixes(name: str) -> Iterator[str]:
+def _list_prefixes(name: str) -> Iterator[str]:
     """Yield a path and its parents, the longest first."""
     while name:
         yield name
         name = name.rpartition("/")[0]
 
 
-def _sources(folder: Path) -> list[Path]:
+def _list_sources(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
     except (OSError, ValueError):
@@ -129,6 +132,6 @@ def _sources(folder: Path) -> list[Path]:
     return [folder / name for name in names if name.endswith(".go") and not name.endswith("_test.go")][:MAX_FILES]
 
 
-def _escaped(path: str) -> str:
+def _escape_capitals(path: str) -> str:
     """Return a path with capital letters as the module cache writes them."""
     return re.sub(r"[A-Z]", lambda match: f"!{match[0].lower()}", path)

@@ -76,7 +76,7 @@ class InstalledPackages:
             importer_folder: The folder of the importing file.
         """
         with self._lock:
-            rules = self._rules(root, language, module, name, importer_folder=importer_folder)
+            rules = self._find_rules(root, language, module, name, importer_folder=importer_folder)
             return _find_documentation(rules, module, name, importer_folder) if rules else None
 
     def find_absent(
@@ -85,14 +85,14 @@ class InstalledPackages:
         """Return similar names if a module or class does not have a name, or None if it has the name or this is not
         certain."""
         with self._lock:
-            rules = self._rules(root, language, module, name, importer_folder=importer_folder)
+            rules = self._find_rules(root, language, module, name, importer_folder=importer_folder)
             return _find_absent(rules, module, name, importer_folder) if rules else None
 
     def look_up(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
         """Return the documentation of a name as people write it: `requests.sessions.Session.get`, `lodash.debounce`,
         `serde::Serialize`."""
         with self._lock:
-            rules = self._rules(root, language, dotted_name)
+            rules = self._find_rules(root, language, dotted_name)
             return _look_up(rules, dotted_name) if rules else None
 
     def look_up_own(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
@@ -108,7 +108,7 @@ class InstalledPackages:
     def find_release(self, root: Path, language: str, dotted_name: str) -> str:
         """Return name and version of the installed package that such a name belongs to; empty if there is none."""
         with self._lock:
-            rules = self._rules(root, language, dotted_name)
+            rules = self._find_rules(root, language, dotted_name)
             modules = (rules.find_module(module) for module, _ in rules.split_name(dotted_name)) if rules else ()
             return next(
                 (
@@ -121,10 +121,10 @@ class InstalledPackages:
 
     def searched_places(self, root: Path, language: str) -> list[str]:
         """Return the places where packages were searched last."""
-        rules = self._rules(root, language)
+        rules = self._find_rules(root, language)
         return rules.searched_places if rules else []
 
-    def _rules(
+    def _find_rules(
         self, root: Path, language: str, *names: str, importer_folder: Path | None = None
     ) -> PackageRules | None:
         if any(len(name) > MAX_NAME_CHARS for name in names):

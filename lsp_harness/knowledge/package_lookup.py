@@ -60,7 +60,7 @@ class StepBudget:
 
 
 class PackageSearch:
-    """One lookup. It follows nothing twice."""
+    """One lookup of a name in installed packages. It follows no import twice."""
 
     def __init__(self, rules: PackageRules, budget: StepBudget | None = None) -> None:
         self._rules = rules
@@ -78,13 +78,13 @@ class PackageSearch:
         was_visited = (module.name, tuple(chain)) in self._visited_chains
         self._visited_chains.add((module.name, tuple(chain)))
         if hops > 0 and not was_visited:
-            for result in self._candidates(module, first, rest, hops):
+            for result in self._find_candidates(module, first, rest, hops):
                 if result:
                     return result
         submodule = self._rules.find_submodule(module, first)
         return self.find(submodule, rest, hops - 1) if submodule and hops > 0 else None
 
-    def _candidates(self, module: Module, first: str, rest: list[str], hops: int) -> Iterator[Result | None]:
+    def _find_candidates(self, module: Module, first: str, rest: list[str], hops: int) -> Iterator[Result | None]:
         """Yield possible results, the most likely first."""
         for text in module.texts:
             declared_name = text.exports.get(first, first)
@@ -93,7 +93,7 @@ class PackageSearch:
             for index in text.top_level.get(declared_name, ()):
                 ref = DeclarationRef(module, text, index)
                 yield self.find_member(ref, rest, hops) if rest else self._follow_alias(ref, hops)
-        for text, imported in _imports(module):
+        for text, imported in _list_imports(module):
             if (
                 imported.name != "*"
                 and local_name(text.language, imported) == first
@@ -103,7 +103,7 @@ class PackageSearch:
         for text in module.texts:
             if exported_value := text.exports.get("="):
                 yield self._find_in_exported_value(module, text, exported_value, first, rest, hops)
-        for text, imported in _imports(module):
+        for text, imported in _list_imports(module):
             if imported.name == "*" and (target := self._rules.find_target(module, text, imported)):
                 yield self.find(target[0], [first, *rest], hops - 1)
 
@@ -254,7 +254,7 @@ def _is_part_of_same_type(ref: DeclarationRef, text: PackageText, index: int) ->
     return ref.text.language.packages.ecosystem is Ecosystem.CRATES
 
 
-def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
+def _list_imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
     return [(text, imported) for text in module.texts for imported in text.imports]
 
 

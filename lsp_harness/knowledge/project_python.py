@@ -297,12 +297,12 @@ def _find_uv(search: _Search, folder: Path) -> Iterator[_Environment]:
 
 def _find_poetry(search: _Search, folder: Path) -> Iterator[_Environment]:
     project = read_toml(folder / "pyproject.toml")
-    poetry = _table(project, "tool", "poetry")
+    poetry = _as_table(project, "tool", "poetry")
     if not poetry and not (folder / "poetry.lock").is_file():
         return
-    name = str(_table(project, "project").get("name") or poetry.get("name") or folder.name)
+    name = str(_as_table(project, "project").get("name") or poetry.get("name") or folder.name)
     settings = [
-        _table(read_toml(place), "virtualenvs")
+        _as_table(read_toml(place), "virtualenvs")
         for place in (folder / "poetry.toml", _config_folder(search, "pypoetry") / "config.toml")
     ]
     stored = next((str(table["path"]) for table in settings if "path" in table), "")
@@ -310,7 +310,7 @@ def _find_poetry(search: _Search, folder: Path) -> Iterator[_Environment]:
     cache = search.environ.get("POETRY_CACHE_DIR") or str(_cache_folder(search, "pypoetry"))
     store = Path(os.path.expanduser(chosen.replace("{cache-dir}", cache))) if chosen else Path(cache) / "virtualenvs"
     base_name = f"{POETRY_UNSAFE.sub('_', name.lower())[:42]}-{_hash(os.path.realpath(folder))}"
-    used = str(_table(read_toml(store / "envs.toml"), base_name).get("minor", ""))
+    used = str(_as_table(read_toml(store / "envs.toml"), base_name).get("minor", ""))
     found = sorted(_list(store, f"{base_name}-py"), key=_version_key, reverse=True)
     found.sort(key=lambda place: place.name != f"{base_name}-py{used}")
     yield from (_Environment(place, "poetry") for place in found)
@@ -324,15 +324,15 @@ def _find_pdm(search: _Search, folder: Path) -> Iterator[_Environment]:
 
 def _find_hatch(search: _Search, folder: Path) -> Iterator[_Environment]:
     project = read_toml(folder / "pyproject.toml")
-    backend = str(_table(project, "build-system").get("build-backend", ""))
-    if not _table(project, "tool", "hatch") and "hatchling" not in backend and not (folder / "hatch.toml").is_file():
+    backend = str(_as_table(project, "build-system").get("build-backend", ""))
+    if not _as_table(project, "tool", "hatch") and "hatchling" not in backend and not (folder / "hatch.toml").is_file():
         return
     # the name as the index of packages writes it
-    name = re.sub(r"[-_.]+", "-", str(_table(project, "project").get("name", ""))).lower()
+    name = re.sub(r"[-_.]+", "-", str(_as_table(project, "project").get("name", ""))).lower()
     data = search.environ.get("HATCH_DATA_DIR") or str(_data_folder(search, "hatch"))
     config = search.environ.get("HATCH_CONFIG") or str(_config_folder(search, "hatch") / "config.toml")
     stores = [Path(data) / "env" / "virtual" / name / _hash(path) for path in (str(folder), os.path.realpath(folder))]
-    if own := str(_table(read_toml(Path(config)), "dirs", "env").get("virtual", "")):
+    if own := str(_as_table(read_toml(Path(config)), "dirs", "env").get("virtual", "")):
         place = folder / os.path.expanduser(own)
         stores.insert(0, place if place.is_relative_to(folder) else place / name / _hash(str(folder)))
     for store in dict.fromkeys(stores):
@@ -352,7 +352,7 @@ def _find_pipenv(search: _Search, folder: Path) -> Iterator[_Environment]:
 
 def _find_pyenv(search: _Search, folder: Path) -> Iterator[_Environment]:
     names = (search.environ.get("PYENV_VERSION") or _read(folder / ".python-version")).split()
-    root = search.variable("PYENV_ROOT") or _home(search) / ".pyenv"
+    root = search.variable("PYENV_ROOT") or _find_home(search) / ".pyenv"
     yield from (_Environment(place, ".python-version (pyenv)") for place in _list_releases(root, names))
 
 
@@ -395,28 +395,30 @@ def _follow_shim(path: Path) -> Path | None:
 
 
 # -- places of other programs
-def _home(search: _Search) -> Path:
+def _find_home(search: _Search) -> Path:
     return search.variable("HOME") or Path.home()
 
 
 def _config_folder(search: _Search, name: str) -> Path:
     if sys.platform == "darwin":
-        return _home(search) / "Library" / "Application Support" / name
-    return (search.variable("APPDATA") or search.variable("XDG_CONFIG_HOME") or _home(search) / ".config") / name
+        return _find_home(search) / "Library" / "Application Support" / name
+    return (search.variable("APPDATA") or search.variable("XDG_CONFIG_HOME") or _find_home(search) / ".config") / name
 
 
 def _cache_folder(search: _Search, name: str) -> Path:
     if sys.platform == "darwin":
-        return _home(search) / "Library" / "Caches" / name
+        return _find_home(search) / "Library" / "Caches" / name
     if local := search.variable("LOCALAPPDATA"):
         return local / name / "Cache"
-    return (search.variable("XDG_CACHE_HOME") or _home(search) / ".cache") / name
+    return (search.variable("XDG_CACHE_HOME") or _find_home(search) / ".cache") / name
 
 
 def _data_folder(search: _Search, name: str) -> Path:
     if sys.platform == "darwin" and name != "virtualenvs":
-        return _home(search) / "Library" / "Application Support" / name
-    share = search.variable("LOCALAPPDATA") or search.variable("XDG_DATA_HOME") or _home(search) / ".local" / "share"
+        return _find_home(search) / "Library" / "Application Support" / name
+    share = (
+        search.variable("LOCALAPPDATA") or search.variable("XDG_DATA_HOME") or _find_home(search) / ".local" / "share"
+    )
     return share / name
 
 
@@ -469,7 +471,7 @@ def _parse_toml(path: Path, stamp: tuple[int, int, int]) -> Table:
         return {}
 
 
-def _table(value: Any, *names: str) -> Table:
+def _as_table(value: Any, *names: str) -> Table:
     for name in names:
         value = cast("Table", value).get(name) if isinstance(value, dict) else None
     return cast("Table", value) if isinstance(value, dict) else {}

@@ -71,7 +71,7 @@ class PythonPackages:
         parts = name.split(".")
         if not all(part.isidentifier() for part in parts):
             return None
-        for site in self._sites():
+        for site in self._list_sites():
             if module_found := self._find_in_site(site, parts, without_stubs):
                 return module_found
         return None
@@ -133,7 +133,7 @@ class PythonPackages:
         )
 
     # -- where they are
-    def _sites(self) -> Iterator[Site]:
+    def _list_sites(self) -> Iterator[Site]:
         prefix = self._environment
         if prefix is None:
             self.searched_places = [*(f"{name}/" for name in ENVIRONMENT_FOLDERS), "$VIRTUAL_ENV", "$CONDA_PREFIX"]
@@ -189,7 +189,7 @@ class PythonPackages:
         for file in self._list_folder(site)[1]:
             for line in read_text(file, site.folder).splitlines()[:20]:
                 path = resolve_links(Path(line)) if os.path.isabs(line) else None
-                if path and path.is_dir() and not _overlaps(path, self._root):
+                if path and path.is_dir() and not _do_overlap(path, self._root):
                     yield path
 
 
@@ -230,7 +230,7 @@ def _find_standard_library(prefix: Path, libraries: list[Path]) -> Site | None:
     return Site(folder, "Python", version or short_version)
 
 
-def _overlaps(path: Path, root: Path) -> bool:
+def _do_overlap(path: Path, root: Path) -> bool:
     """Return whether one of two folders contains the other."""
     real_root = resolve_links(root) or root
     return path.is_relative_to(real_root) or real_root.is_relative_to(path)
@@ -243,7 +243,7 @@ SOURCE_FOLDERS = ("src", "lib", "")
 class OwnPackages(PythonPackages):
     """The packages in the folders of a project. Their release is their name, without a version."""
 
-    def _sites(self) -> Iterator[Site]:
+    def _list_sites(self) -> Iterator[Site]:
         self.searched_places = []
         for name in SOURCE_FOLDERS:
             if folder := resolve_links(self._root / name):

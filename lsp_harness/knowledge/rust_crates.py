@@ -82,7 +82,7 @@ class RustCrates:
         return (module_found, name) if module_found else None
 
     def _find_crate(self, name: str) -> Module | None:
-        self.searched_places = ["Cargo.lock", str(self._home() / "registry" / "src")]
+        self.searched_places = ["Cargo.lock", str(self._find_home() / "registry" / "src")]
         for crate, version in self._read_lock().get(name.replace("-", "_"), ()):
             for folder in self._crate_folders(crate, version):
                 package = Package(crate, version, folder.parent)
@@ -93,11 +93,11 @@ class RustCrates:
         return None
 
     def _crate_folders(self, crate: str, version: str) -> Iterator[Path]:
-        for registry in sorted((self._home() / "registry" / "src").glob("*")):
+        for registry in sorted((self._find_home() / "registry" / "src").glob("*")):
             if (folder := resolve_links(registry)) and (folder / f"{crate}-{version}").is_dir():
                 yield folder / f"{crate}-{version}"
 
-    def _home(self) -> Path:
+    def _find_home(self) -> Path:
         home = self._environ.get("CARGO_HOME")
         return Path(home) if home else Path(os.path.expanduser(self._environ.get("HOME", "~"))) / ".cargo"
 

@@ -290,11 +290,11 @@ class Ecosystem(Enum):
     """A source of packages, with its own rules for their folders and their modules."""
 
     NONE = "none"
-    """No packages are known."""
+    """The ecosystem of a language whose packages are not known."""
     PYPI = "pypi"
     """Distributions in the folder `site-packages` of a Python environment."""
     NPM = "npm"
-    """Packages in the folder `node_modules`."""
+    """The ecosystem of packages in the folder `node_modules`."""
     GO_MODULES = "go modules"
     """Modules in the module cache of the Go tool."""
     CRATES = "crates"

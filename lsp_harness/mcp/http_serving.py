@@ -16,7 +16,7 @@ from pathlib import Path
 import uvicorn
 from mcp.server import MCPServer
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.wire.loopback_access import (
     IPV4_NAMES,
@@ -49,7 +49,7 @@ class TokenGuard:
 
     Args:
         inner: The application with the tools.
-        token: The token.
+        token: The token that a request must have.
         port: The port, which the header `Host` must name.
     """
 
@@ -103,7 +103,7 @@ def read_token(file: Path) -> str:
         with os.fdopen(descriptor, "w") as stream:
             stream.write(token + "\n")
     except OSError as error:
-        raise FileError(f"{file} cannot be used for the token: {system_message(error)}") from error
+        raise FileError(f"{file} cannot be used for the token: {describe_system_error(error)}") from error
     return token
 
 
@@ -113,7 +113,7 @@ async def serve_http(
     """Serve until the caller is cancelled.
 
     Args:
-        server: The server.
+        server: The MCP server.
         port: The port; 0 means a free one.
         token: The token that each request needs.
         on_start: Called with the URL as soon as the port is bound.
@@ -128,7 +128,9 @@ async def serve_http(
             listener.bind((LOOPBACK_ADDRESS, port))
             listener.listen()
         except OSError as error:
-            raise UsageError(f"port {port} cannot be used: {system_message(error)}; choose another --http") from error
+            raise UsageError(
+                f"port {port} cannot be used: {describe_system_error(error)}; choose another --http"
+            ) from error
         port = listener.getsockname()[1]
         application = server.streamable_http_app(streamable_http_path=PATH, host=LOOPBACK_ADDRESS)
         guarded = TokenGuard(application, token, port)
@@ -150,7 +152,7 @@ async def serve_http(
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the signals to the command."""
+    """The HTTP server that leaves the signals to stop to the command `lsp-harness mcp`."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

@@ -60,7 +60,7 @@ class CodeAnswers:
     The methods raise UsageError if the question is not clear or the rules of the settings forbid the answer.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:
@@ -77,11 +77,11 @@ class CodeAnswers:
         symbols = await self._find("find_symbol", name, path, report)
         blocks = [[symbol.title, *_code_lines(symbol)] for symbol in symbols[:MAX_SYMBOLS]]
         blocks += [[symbol.title] for symbol in symbols[MAX_SYMBOLS:]]
-        return PagedAnswer(join_blocks(blocks), self._remarks(path))
+        return PagedAnswer(join_blocks(blocks), self._list_remarks(path))
 
     async def references(self, name: str, path: str = "", report: ReportLine = ignore_line) -> PagedAnswer:
         """Return the lines that use a symbol, below the declarations around them. The arguments are as above."""
-        symbol = _only(await self._find("references", name, path, report), name)
+        symbol = _require_only(await self._find("references", name, path, report), name)
         index = await self._project.open_index(report)
         if index is None:
             raise UsageError("this folder has no index, so uses are not known; search its text instead")
@@ -94,8 +94,8 @@ class CodeAnswers:
         count = "1 use" if len(readable) == 1 else f"{len(readable)} uses"
         blocks = [[f"{count} of {symbol.title}"] if readable else [f"{symbol.title} is used nowhere"]]
         for (used_in, around), group in groupby(uses, key=lambda use: (use.path, use.around)):
-            blocks.append([f"{used_in}: {around or '(outside of functions)'}", *_numbered(group)])
-        remarks = [*self._remarks("")]
+            blocks.append([f"{used_in}: {around or '(outside of functions)'}", *_number_lines(group)])
+        remarks = [*self._list_remarks("")]
         if len(places) > len(readable):
             remarks.append(f"{len(places) - len(readable)} more are in files that may not be read")
         if len(readable) > MAX_USES:
@@ -104,19 +104,19 @@ class CodeAnswers:
 
     async def get_context(self, name: str, path: str = "", report: ReportLine = ignore_line) -> PagedAnswer:
         """Return the code of a symbol, the imports that it needs, and the signatures of what is related to it."""
-        symbol = _only(await self._find("get_context", name, path, report), name)
+        symbol = _require_only(await self._find("get_context", name, path, report), name)
         declaration, source = symbol.declaration, symbol.source
         imports = list(find_required_imports(source.tree, Span(declaration.start, declaration.end)))
         blocks = [[symbol.title, *imports, *([""] if imports else []), *_code_lines(symbol)]]
         index = await self._project.open_index(report)
         if index:
             blocks += [block async for block in self._describe_relations(index, symbol)]
-        remarks = self._remarks("") if index else ["this folder has no index, so related code is not known"]
+        remarks = self._list_remarks("") if index else ["this folder has no index, so related code is not known"]
         return PagedAnswer(join_blocks(blocks), remarks)
 
     async def relations(self, name: str, path: str = "", report: ReportLine = ignore_line) -> PagedAnswer:
         """Return what a symbol calls and extends, and what calls, extends, tests and imports it, with the lines."""
-        symbol = _only(await self._find("relations", name, path, report), name)
+        symbol = _require_only(await self._find("relations", name, path, report), name)
         index = await self._project.open_index(report)
         if index is None:
             raise UsageError("this folder has no index, so relations are not known; ask for references instead")
@@ -132,7 +132,7 @@ class CodeAnswers:
                 blocks.append([f"{title}:", *lines])
         if importing := [f"  {one}" for one in overview.graph.imported_by if _may_read(paths, one)]:
             blocks.append(["what imports its file:", *importing])
-        return PagedAnswer(join_blocks(blocks), self._remarks(""))
+        return PagedAnswer(join_blocks(blocks), self._list_remarks(""))
 
     async def locate(self, task: str, report: ReportLine = ignore_line) -> PagedAnswer:
         """Return the code that a task in words would change, and the places that it may also be about.
@@ -150,7 +150,9 @@ class CodeAnswers:
         listed = [f"{place.place} {place.kind or 'text'} {place.symbol}: {place.signature}" for place in others]
         doubt = [f"not sure: {ranking.doubt}"] if ranking.doubt else []
         blocks = [[f"{best.place} {best.kind or 'text'} {best.symbol}", *doubt, *code]]
-        return PagedAnswer(join_blocks([*blocks, *([["or perhaps:", *listed]] if listed else [])]), self._remarks(""))
+        return PagedAnswer(
+            join_blocks([*blocks, *([["or perhaps:", *listed]] if listed else [])]), self._list_remarks("")
+        )
 
     # -- parts
     async def _find(self, tool: str, name: str, path: str, report: ReportLine) -> list[PresentSymbol]:
@@ -159,7 +161,7 @@ class CodeAnswers:
         await self._project.open_index(report)
         return await PresentSymbols(self._project.environment, tool).find(name, path, report)
 
-    def _remarks(self, path: str) -> list[str]:
+    def _list_remarks(self, path: str) -> list[str]:
         remark = self._project.index.remark
         return [remark] if remark and not path else []
 
@@ -212,7 +214,7 @@ def _format_edge(edge: Edge) -> str:
     return f"  {edge.path}:{edge.line + 1} {edge.name or '(outside of functions)'}{through}{mark}"
 
 
-def _only(symbols: Sequence[PresentSymbol], name: str) -> PresentSymbol:
+def _require_only(symbols: Sequence[PresentSymbol], name: str) -> PresentSymbol:
     """Return the only symbol. Raise UsageError if there are several."""
     if len(symbols) > 1:
         listed = "\n".join(symbol.title for symbol in symbols[:MAX_SYMBOLS])
@@ -251,7 +253,7 @@ def _read_use(source: SymbolFile, path: str, line: int) -> _Use | None:
     return _Use(path, line, title, text)
 
 
-def _numbered(uses: Iterable[_Use]) -> Iterator[str]:
+def _number_lines(uses: Iterable[_Use]) -> Iterator[str]:
     for use in uses:
         yield f"{use.line + 1}\t{use.text}"
 
@@ -265,7 +267,7 @@ class ProjectAnswers:
     """Answers about the errors and the packages of a folder. Nothing is written.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:

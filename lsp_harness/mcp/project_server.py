@@ -31,8 +31,8 @@ def create_server(project: ServedProject, sessions: ServedSessions) -> "MCPServe
     """Return the server of a project.
 
     Args:
-        project: The project.
-        sessions: Its sessions.
+        project: The served folder.
+        sessions: The sessions in that folder.
     """
     root = logging.getLogger()
     # with a handler in place, the library does not change the logging of the program

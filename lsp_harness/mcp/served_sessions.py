@@ -52,10 +52,10 @@ class ServedTurn:
     """The end of a turn.
 
     Attributes:
-        session_id: The session.
+        session_id: The id of the session.
         reason: Why it ended (see `TurnStopped`).
         detail: The reason in words.
-        text: The answer.
+        text: The answer of the model.
         events: The events of the turn.
     """
 
@@ -74,7 +74,7 @@ class ServedSessions:
     """The sessions of one folder. Each turn opens its session and closes it again, so that others can go on with it.
 
     Args:
-        project: The folder.
+        project: The served folder.
         options: The options of all sessions: the provider, the model, the permission mode.
     """
 
@@ -99,7 +99,7 @@ class ServedSessions:
         """Run one turn, and return its end. If the caller is cancelled, the turn is.
 
         Args:
-            prompt: The request.
+            prompt: The prompt of the turn.
             session_id: The session to continue. Empty begins a new one.
             driver: The driver of a new session.
             is_dry: Whether an edit of the driver `code` is proposed only.
@@ -137,7 +137,7 @@ class ServedSessions:
     # -- what there is to read
     def list_saved(self) -> list[dict[str, Any]]:
         """Return the last sessions of the folder, the newest first."""
-        return [asdict(row) for row in self._rows()[:MAX_LISTED]]
+        return [asdict(row) for row in self._list_rows()[:MAX_LISTED]]
 
     def transcript(self, session_id: str) -> str:
         """Return what happened in a session, for a reader. Raise UsageError for an unknown id."""
@@ -188,7 +188,7 @@ class ServedSessions:
             self._open_sessions.remove(opened)
             await opened.aclose()
 
-    def _rows(self) -> list[SessionRow]:
+    def _list_rows(self) -> list[SessionRow]:
         return [row for row in list_rows(self._store) if self._is_here(row)]
 
     def _is_here(self, row: SessionRow) -> bool:
@@ -197,7 +197,7 @@ class ServedSessions:
     def _require(self, session_id: str) -> SessionRow:
         """Return a session of the folder. Those of other folders are as unknown as those that do not exist."""
         name = self._store.find(session_id)
-        row = next((row for row in self._rows() if row.id == name), None)
+        row = next((row for row in self._list_rows() if row.id == name), None)
         if row is None:
             raise UsageError(f"there is no session {session_id!r} in this folder")
         return row

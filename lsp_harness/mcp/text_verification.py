@@ -8,7 +8,7 @@ from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.mcp.served_project import ReportLine, ServedProject, ignore_line
@@ -74,7 +74,7 @@ class TextVerifier:
     The methods raise UsageError for a file that is private, outside of the folder or not a text.
 
     Args:
-        project: The folder.
+        project: The served folder.
     """
 
     def __init__(self, project: ServedProject) -> None:
@@ -97,7 +97,9 @@ class TextVerifier:
             report: Receives the progress.
         """
         if (text is None) == (not replacements):
-            raise UsageError("give either the whole new text, or edits with old and new")
+            raise UsageError(
+                "a verification needs either the whole new text or edits with old and new; give one of them"
+            )
         file = await self._locate(path)
         exists = file.path.exists()
         if not exists and text is None:
@@ -156,7 +158,7 @@ class TextVerifier:
         turn = session.begin_turn(Ingress("check", "a text of another program", file.name))
         turn.append(ChecksCompleted.from_verdict(verdict))
         session.end_turn(turn, Ending("completed", "checked", verdict.marks))
-        return document_name(session.log, turn.number)
+        return make_document_name(session.log, turn.number)
 
 
 class _PresentTests:

@@ -78,7 +78,7 @@ def _answer(verdict: TextVerdict) -> CallToolResult:
     lines = [f"{verdict.heading}: {path} {verdict.verdict.hash}"]
     for status, some in by_status.items():
         if some:
-            shown = (f"{one.check} ({remark})" if (remark := _remark(one)) else one.check for one in some)
+            shown = (f"{one.check} ({remark})" if (remark := _describe_remark(one)) else one.check for one in some)
             lines.append(f"{status}: {', '.join(shown)}")
     lines += findings
     if hidden > 0:
@@ -92,17 +92,17 @@ def _answer(verdict: TextVerdict) -> CallToolResult:
         "findings": findings,
         "details": verdict_uri(verdict.document),
     }
-    return CallToolResult(content=_texts(lines), structured_content=fields)
+    return CallToolResult(content=_as_texts(lines), structured_content=fields)
 
 
-def _remark(outcome: Outcome) -> str:
+def _describe_remark(outcome: Outcome) -> str:
     """Return why a check was skipped, what part was checked, or which tests ran."""
     parts = [outcome.extent, outcome.reason if outcome.status == "skipped" or outcome.check in BEHAVIOUR_CHECKS else ""]
     limit = MAX_TEST_REASON_CHARS if outcome.check in BEHAVIOUR_CHECKS else MAX_REASON_CHARS
     return _shorten("; ".join(part for part in parts if part), limit)
 
 
-def _texts(lines: Sequence[str]) -> list[Any]:
+def _as_texts(lines: Sequence[str]) -> list[Any]:
     return [TextContent(type="text", text="\n".join(lines))]
 
 

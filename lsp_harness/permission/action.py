@@ -59,7 +59,7 @@ class Decision:
 
     Attributes:
         verdict: Whether the action may happen.
-        by: Who decided.
+        by: Who decided: a rule, a mode, a person or a hook.
         reason: Why, in one sentence. A denied model reads it.
         rule: The rule that decided, as it stands in the settings.
         updated_input: The input that a hook or a callback put in place of that of the action.

@@ -181,10 +181,10 @@ def _file_part(action: Action, protected: ProtectedPaths) -> ActionPart:
         is_safe = bool(paths) and all(protected.is_inside(path) for path in action.paths)
         return ActionPart(action.tool, "read", "low" if is_safe else "medium", paths=paths)
     texts = () if paths else tuple(input_texts(action.input))
-    return ActionPart(action.tool, "edit", paths=paths, texts=texts, danger=_danger(action.paths, protected))
+    return ActionPart(action.tool, "edit", paths=paths, texts=texts, danger=_find_danger(action.paths, protected))
 
 
-def _danger(paths: Iterable[Path | str], protected: ProtectedPaths) -> str:
+def _find_danger(paths: Iterable[Path | str], protected: ProtectedPaths) -> str:
     """Return why a change of some files is dangerous; empty if it is not."""
     return next((reason for path in paths if (reason := protected.starting_problem(path))), "")
 
@@ -215,7 +215,7 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
             unseen = f"nobody sees which files {part.name or 'it'} uses, and rules are about files"
         danger = ""
         if risk != "low" and not part.is_wrapper:
-            danger = _danger(files.named_files(part)[1], files.folders[0])
+            danger = _find_danger(files.named_files(part)[1], files.folders[0])
         yield ActionPart(
             action.tool,
             "execute",
@@ -229,14 +229,14 @@ def _command_parts(action: Action, split: CommandSplit, files: CommandFiles, rul
         if rules.tells_apart and not is_confined:
             yield from _file_parts(part, files)
         for path in files.written_by_options(part):
-            yield ActionPart("edit", "edit", paths=files.forms(path), danger=_danger([path], files.folders[0]))
+            yield ActionPart("edit", "edit", paths=files.forms(path), danger=_find_danger([path], files.folders[0]))
     for item in split.redirections:
         if not item.target.is_known:
             # this is one of the reasons in `split.opaque`
             continue
         paths = files.forms(item.target.text)
         if item.access == "write":
-            danger = _danger([item.target.text], files.folders[0])
+            danger = _find_danger([item.target.text], files.folders[0])
             yield ActionPart("edit", "edit", paths=paths, danger=danger)
         else:
             risk = "low" if files.is_inside(item.target.text) else "medium"

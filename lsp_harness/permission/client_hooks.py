@@ -75,11 +75,11 @@ class ClientHooks:
     def hooks(self) -> list[Hook]:
         """Return the functions as hooks of a session. A subagent has those of its parent."""
         return [
-            Hook(hook.event, hook.matcher, function=self._function(number, hook), timeout_s=hook.timeout_s)
+            Hook(hook.event, hook.matcher, function=self._make_function(number, hook), timeout_s=hook.timeout_s)
             for number, hook in enumerate(self._hooks)
         ]
 
-    def _function(self, number: int, hook: ClientHook) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
+    def _make_function(self, number: int, hook: ClientHook) -> Callable[[Mapping[str, Any]], Awaitable[Any]]:
         async def ask(payload: Mapping[str, Any]) -> Any:
             return await self._ask(number, payload)
 
@@ -115,7 +115,7 @@ class ClientHooks:
             future.set_result(fields.get("answer"))
 
     def end(self) -> None:
-        """Let all questions fail, because the client is gone."""
+        """Fail all open questions to functions of the client, because the client has ended."""
         self.send = None
         for future in self._waiting.values():
             if not future.done():

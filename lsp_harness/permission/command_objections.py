@@ -40,10 +40,10 @@ class CommandObjections:
     files: CommandFiles
 
     def reading_objection(self, part: CommandPart, *, hides_secrets: Callable[[], bool]) -> str:
-        """Return why a part that only reads by its words may do more in this folder; empty if it does not.
+        """Return why a part of an action whose words only read may do more in this folder. Empty if it only reads.
 
         Args:
-            part: The part.
+            part: The part of the action.
             hides_secrets: Returns whether it runs where files with secrets are not there. It may try a sandbox.
         """
         reading = judge_reading(part)
@@ -114,7 +114,7 @@ class CommandObjections:
         """Return why git may run programs that the settings of a submodule name; empty if it does not.
 
         Args:
-            part: The part.
+            part: The part of the action.
             is_confined: Returns whether it runs where programs can do nothing but read. It may try a sandbox.
         """
         if not judge_reading(part).reads_submodules:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lsp_harness.config.load import Problem, user_config_file
+from lsp_harness.config.load import Problem, find_user_config_file
 from lsp_harness.config.permission_schema import HookSetting, RuleSetting
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.permission.action import Action
@@ -99,7 +99,7 @@ def make_policy(
         rules=tuple(rules),
         protected=ProtectedPaths(tuple(map(Path, roots)), own_folders()),
         callback_timeout_s=settings.callback_timeout_s,
-        settings_file=user_config_file(),
+        settings_file=find_user_config_file(),
         is_complete=not config.missing_rules,
     )
     return policy, problems

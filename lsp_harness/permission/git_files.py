@@ -123,7 +123,7 @@ def _read_index(index: Path, changed_ns: int, size: int) -> IndexFiles:
             return IndexFiles(is_readable=False)
         version, count = struct.unpack(">II", data[4:12])
         place = 12
-        for name, mode, end in _entries(data, version, count):
+        for name, mode, end in _read_entries(data, version, count):
             place = end
             if is_secret_path(name):
                 secrets.append(name)
@@ -132,13 +132,15 @@ def _read_index(index: Path, changed_ns: int, size: int) -> IndexFiles:
             if mode == SUBMODULE_MODE:
                 submodules.append(name)
         # the rest of the files stands in another index, or folders stand for their files
-        is_readable = not {b"link", b"sdir"} & set(_extensions(data, place)) and place <= len(data) - CHECKSUM_BYTES
+        is_readable = (
+            not {b"link", b"sdir"} & set(_read_extensions(data, place)) and place <= len(data) - CHECKSUM_BYTES
+        )
     except (OSError, struct.error, IndexError, ValueError):
         is_readable = False
     return IndexFiles(tuple(secrets), tuple(strange), tuple(submodules), is_readable)
 
 
-def _extensions(data: bytes, place: int) -> Iterator[bytes]:
+def _read_extensions(data: bytes, place: int) -> Iterator[bytes]:
     """Yield the names of the parts of an index behind its entries."""
     while place + 8 <= len(data) - CHECKSUM_BYTES:
         yield data[place : place + 4]
@@ -153,7 +155,7 @@ def _git_folder(repository: str) -> str:
     return os.path.join(os.path.dirname(repository), text.removeprefix("gitdir:").strip())
 
 
-def _entries(data: bytes, version: int, count: int) -> Iterator[tuple[str, int, int]]:
+def _read_entries(data: bytes, version: int, count: int) -> Iterator[tuple[str, int, int]]:
     """Yield the path and the mode of each entry of an index, and the place behind it."""
     place, name = 12, b""
     for _ in range(count):
@@ -195,7 +197,7 @@ def history_objection(folder: str) -> str:
     place = find_git_folder(folder)
     if not place or not (common_folder(Path(place)) / "objects").is_dir():
         return ""
-    state = tuple(_states(Path(place)))
+    state = tuple(_read_states(Path(place)))
     if len(state) > MAX_REFERENCES:
         return "the repository has too many references to look for secrets in all of them"
     return _search(folder, state)
@@ -230,11 +232,11 @@ def _search(folder: str, state: State) -> str:
     return problem
 
 
-def _states(place: Path) -> Iterator[tuple[str, int, int]]:
+def _read_states(place: Path) -> Iterator[tuple[str, int, int]]:
     """Yield the names, times and sizes of the files that change with the references of a repository."""
     common = common_folder(place)
     for path in (place / "HEAD", place / "logs" / "HEAD", common / "packed-refs", common / "reftable" / "tables.list"):
-        yield _state(path)
+        yield _read_state(path)
     count = 0
     for base in (common / "refs", common / "logs" / "refs"):
         for folder, _, names in os.walk(base):
@@ -242,10 +244,10 @@ def _states(place: Path) -> Iterator[tuple[str, int, int]]:
                 count += 1
                 if count > MAX_REFERENCES:
                     return
-                yield _state(Path(folder, name))
+                yield _read_state(Path(folder, name))
 
 
-def _state(path: Path) -> tuple[str, int, int]:
+def _read_state(path: Path) -> tuple[str, int, int]:
     try:
         status = path.stat()
     except OSError:

@@ -8,13 +8,13 @@ MAX_CELLS = 2_000_000
 """The largest table for the comparison of a pattern with a text. Beyond it they count as possibly equal."""
 
 
-def _simplify(pattern: str) -> str:
+def _simplify_pattern(pattern: str) -> str:
     return re.sub(r"\*+", "*", pattern)
 
 
 def matches(pattern: str, text: str) -> bool:
     """Return whether a text certainly matches: only `*` stands for text that is not known."""
-    pattern = _simplify(pattern)
+    pattern = _simplify_pattern(pattern)
     # a loop instead of a regular expression, whose time can grow with a power of the length
     position = place = 0
     star = mark = -1
@@ -36,7 +36,7 @@ def may_match(pattern: str, text: str) -> bool:
     """Return whether a text may match if its unknown parts are any texts."""
     if UNKNOWN not in text:
         return matches(pattern, text)
-    pattern, text = _simplify(pattern), re.sub(f"{UNKNOWN}+", UNKNOWN, text)
+    pattern, text = _simplify_pattern(pattern), re.sub(f"{UNKNOWN}+", UNKNOWN, text)
     if len(pattern) * len(text) > MAX_CELLS:
         return True
     # reachable[i]: the first i characters of the pattern and the text so far stand for a common text

@@ -148,13 +148,13 @@ async def _run_command(hook: Hook, data: bytes, folder: Path | None) -> HookAnsw
         # one second more than the caller waits, so that the process is killed in any case
         result = await run_tool(["/bin/sh", "-c", hook.command], stdin=data, cwd=folder, limit_s=hook.timeout_s + 1)
     except (OSError, ValueError) as error:
-        raise HookError(f"it cannot be started: {error}") from error
+        raise HookError(f"the command cannot be started: {error}") from error
     errors = result.stderr.decode("utf-8", "replace").strip()[:MAX_REASON_CHARS]
     if result.exit_code == DENY_EXIT_CODE:
         return HookAnswer("deny", errors)
     if result.exit_code != 0:
         last = errors.splitlines()[-1:] or [""]
-        raise HookError(f"it ended with status {result.exit_code} {last[0]}".rstrip())
+        raise HookError(f"the command ended with status {result.exit_code} {last[0]}".rstrip())
     return _read_json(result.stdout)
 
 
@@ -174,7 +174,7 @@ async def _post(hook: Hook, data: bytes) -> HookAnswer:
 
 def _read_json(data: bytes) -> HookAnswer:
     if len(data) > MAX_ANSWER_BYTES:
-        raise HookError(f"its answer is larger than {MAX_ANSWER_BYTES} bytes")
+        raise HookError(f"the answer is larger than {MAX_ANSWER_BYTES} bytes")
     text = data.strip()
     if not text.startswith(b"{"):
         # other output is for people
@@ -182,7 +182,7 @@ def _read_json(data: bytes) -> HookAnswer:
     try:
         return read_hook_answer(json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise HookError(f"its answer is not valid JSON: {error}") from error
+        raise HookError(f"the answer is not valid JSON: {error}") from error
 
 
 def read_hook_answer(answer: object) -> HookAnswer:
@@ -194,18 +194,18 @@ def read_hook_answer(answer: object) -> HookAnswer:
     if isinstance(answer, str):
         answer = {"decision": answer}
     if not isinstance(answer, Mapping):
-        raise HookError(f"its answer is a {type(answer).__name__} and no object")
+        raise HookError(f"the answer is a {type(answer).__name__} and no object")
     values = cast("Mapping[str, Any]", answer)
     if unknown := [key for key in values if key not in ANSWER_KEYS]:
-        raise HookError(f"its answer has the unknown key {unknown[0]!r}; the keys are {', '.join(sorted(ANSWER_KEYS))}")
+        raise HookError(f"the answer has the unknown key {unknown[0]!r}; the keys are {', '.join(sorted(ANSWER_KEYS))}")
     decision, reason, context = (values.get(key) or "" for key in ("decision", "reason", "context"))
     if not isinstance(decision, str) or decision not in WORDS:
-        raise HookError(f"its decision is {decision!r} and not allow, deny or ask")
+        raise HookError(f"the decision is {decision!r} and not allow, deny or ask")
     if not isinstance(reason, str) or not isinstance(context, str):
-        raise HookError("its reason and its context must be texts")
+        raise HookError("the reason and the context must be texts")
     updated = values.get("updated_input")
     if updated is not None and not isinstance(updated, Mapping):
-        raise HookError("its updated_input is no object")
+        raise HookError("updated_input is no object")
     return HookAnswer(cast("Any", decision), reason, cast("Mapping[str, Any] | None", updated), context)
 
 
@@ -229,7 +229,7 @@ class Hooks:
         self._folder = folder
 
     def add(self, hook: Hook) -> None:
-        """Add a hook. It runs after the others of its event."""
+        """Add a hook. It runs after the other hooks of its event."""
         if hook.event not in HOOK_EVENTS:
             raise ValueError(f"{hook.event!r} is no event of hooks; they are {', '.join(HOOK_EVENTS)}")
         self._hooks.append(hook)
@@ -270,14 +270,14 @@ class Hooks:
             async with asyncio.timeout(hook.timeout_s):
                 answer = await run_hook(hook, payload, self._folder)
         except TimeoutError:
-            error = f"it gave no answer within {hook.timeout_s:g} s"
+            error = f"there was no answer within {hook.timeout_s:g} s"
         except HookError as failure:
             error = str(failure)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            error = "it was cancelled"
+            error = "the hook was cancelled"
         except Exception as failure:  # noqa: BLE001 - a function of the user may raise anything
             error = f"{type(failure).__name__}: {failure}"
         if error:

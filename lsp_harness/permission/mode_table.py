@@ -22,20 +22,20 @@ class ModeRow:
     verdicts: Mapping[ActionClass, ModeVerdict]
 
 
-def _row(meaning: str, verdicts: str) -> ModeRow:
+def _make_row(meaning: str, verdicts: str) -> ModeRow:
     words: dict[str, ModeVerdict] = {"+": "allow", "?": "ask", "-": "deny"}
     return ModeRow(meaning, dict(zip(CLASSES, (words[sign] for sign in verdicts), strict=True)))
 
 
 MODE_TABLE: Mapping[PermissionMode, ModeRow] = {
-    "ask": _row("Asks before everything but reading in the workspace and checks in a sandbox.", "+??+?????"),
-    "trust": _row("Allows everything. For sandboxes and programs without a person.", "+++++++++"),
-    "deny": _row("Allows only reading in the workspace.", "+--------"),
-    "acceptEdits": _row("Allows edits of files in the workspace, and asks about the rest.", "+?++?????"),
+    "ask": _make_row("Asks before everything but reading in the workspace and checks in a sandbox.", "+??+?????"),
+    "trust": _make_row("Allows everything. For sandboxes and programs without a person.", "+++++++++"),
+    "deny": _make_row("Allows only reading in the workspace.", "+--------"),
+    "acceptEdits": _make_row("Allows edits of files in the workspace, and asks about the rest.", "+?++?????"),
     # nothing is changed in this mode, so there is nothing to check, and running the code of a project is not reading
-    "plan": _row("Allows reading only, and asks about files outside of the workspace.", "+?-------"),
-    "auto": _row("Allows everything but dangerous commands and commands that cannot be seen.", "+++++??++"),
-    "bypassPermissions": _row("Allows everything, as `trust`; a surface warns before it is chosen.", "+++++++++"),
+    "plan": _make_row("Allows reading only, and asks about files outside of the workspace.", "+?-------"),
+    "auto": _make_row("Allows everything but dangerous commands and commands that cannot be seen.", "+++++??++"),
+    "bypassPermissions": _make_row("Allows everything, as `trust`; a surface warns before it is chosen.", "+++++++++"),
 }
 
 

@@ -270,7 +270,7 @@ class PermissionGate:
             text = outcome.reason or f"the hook {outcome.hook} allows it"
             return self._finish(check, Decision("allow", "hook", text, outcome.hook))
         if self.person is None:
-            return self._nobody(check, reason)
+            return self._deny_without_person(check, reason)
         async with self._asking:
             if self._was_answered(check):
                 return self._finish(check, Decision("allow", "person", "an answer of this session allows it"))
@@ -286,10 +286,10 @@ class PermissionGate:
                     raise
                 answer = None
             if answer is None:
-                return self._nobody(check, reason)
+                return self._deny_without_person(check, reason)
             return self._finish(check, self._take_answer(answer, question))
 
-    def _nobody(self, check: GateCheck, reason: str) -> Decision:
+    def _deny_without_person(self, check: GateCheck, reason: str) -> Decision:
         if check.action.untrusted:
             return self._finish(check, Decision("deny", "nobody", f"{reason}; {trust_remedy()}"))
         suggestions = self._judge.suggestions(check)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 
-from lsp_harness.config.load import PROJECT_FILES, user_config_file
+from lsp_harness.config.load import PROJECT_FILES, find_user_config_file
 from lsp_harness.config.paths import state_folder
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import find_secrets, is_secret_path
@@ -58,7 +58,7 @@ IGNORABLE_CATEGORIES = frozenset({"Cf", "Mn", "Cc"})
 
 def own_folders() -> tuple[Path, ...]:
     """Return the folders of the records and the settings of this program."""
-    folders = [user_config_file().parent]
+    folders = [find_user_config_file().parent]
     try:
         folders.append(state_folder())
     except HarnessError:

@@ -72,7 +72,7 @@ def describe_call(question: str, tool: str, input: Mapping[str, Any]) -> str:
     Args:
         question: The question in the words of the program.
         tool: The tool, as the program names it; empty if the question is about none.
-        input: Its input.
+        input: The input of the tool.
     """
     lines = list(_block("", question)) if question else []
     if tool:

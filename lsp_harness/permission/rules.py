@@ -119,7 +119,7 @@ class RuleSet:
         for rule in self.rules:
             if rule.decision == "allow" or not self.concerns(rule, part):
                 continue
-            certainty = self._certainty(rule, part)
+            certainty = self._rate_certainty(rule, part)
             if certainty == "certain" and rule.decision == "deny":
                 return RuleVerdict("deny", rule, rule.justification or f"the rule {rule} denies it")
             if certainty != "no" and question is None:
@@ -162,7 +162,7 @@ class RuleSet:
             )
         return bool(part.texts) and all(matches(rule.pattern, text) for text in part.texts)
 
-    def _certainty(self, rule: Rule, part: ActionPart) -> Literal["no", "possible", "certain"]:
+    def _rate_certainty(self, rule: Rule, part: ActionPart) -> Literal["no", "possible", "certain"]:
         """Return whether a rule that restricts matches a part, also if nobody can know."""
         if rule.pattern is None:
             return "possible" if part.is_possible or part.is_searched else "certain"
@@ -217,7 +217,7 @@ class RuleSet:
                 return True
             if "/" not in candidate and matches(candidate, name.rsplit("/", 1)[-1]):
                 return True
-            if covers and any(matches(candidate.rstrip("/"), folder) for folder in _folders(name)):
+            if covers and any(matches(candidate.rstrip("/"), folder) for folder in _list_folders(name)):
                 return True
             if covers and "/" not in candidate and any(matches(candidate, piece) for piece in name.split("/")):
                 return True
@@ -233,12 +233,12 @@ def combine(verdicts: Iterable[RuleVerdict | None]) -> RuleVerdict | None:
     return None if None in found or not found else found[0]
 
 
-def _folders(name: str) -> list[str]:
+def _list_folders(name: str) -> list[str]:
     pieces = name.split("/")
     return ["/".join(pieces[:count]) for count in range(1, len(pieces)) if pieces[:count] != [""]]
 
 
-def _forms(pattern: str) -> list[str]:
+def _list_forms(pattern: str) -> list[str]:
     """Return the patterns that a pattern for commands stands for: `git *` and `git:*` match `git` too."""
     if pattern.endswith(":*"):
         pattern = pattern[:-2] + " *"
@@ -246,11 +246,11 @@ def _forms(pattern: str) -> list[str]:
 
 
 def _command_matches(pattern: str, text: str) -> bool:
-    return any(matches(form, text) for form in _forms(pattern))
+    return any(matches(form, text) for form in _list_forms(pattern))
 
 
 def _command_may_match(pattern: str, text: str) -> bool:
-    return any(may_match(form, text) for form in _forms(pattern))
+    return any(may_match(form, text) for form in _list_forms(pattern))
 
 
 def _certain_commands(part: ActionPart) -> list[str]:
@@ -291,7 +291,7 @@ class _Spelled:
         return " ".join([self.program, *sorted(self.options), *self.rest])
 
 
-def _spell(text: str) -> _Spelled | None:
+def _spell_command(text: str) -> _Spelled | None:
     """Return a command in one spelling, or None if the options of its program are not known."""
     words = text.split(" ")
     program = next((name for name in (" ".join(words[:2]), words[0]) if name in LONG_FORMS), "")
@@ -314,7 +314,7 @@ def _spell(text: str) -> _Spelled | None:
 
 def spelled_alike(pattern: str, text: str) -> bool:
     """Return whether a pattern matches a command that has its options in another spelling or order, or more of them."""
-    wanted, found = _spell(pattern), _spell(text)
+    wanted, found = _spell_command(pattern), _spell_command(text)
     if wanted is None or found is None or wanted.program != found.program:
         return False
     if _command_matches(wanted.text, found.text):

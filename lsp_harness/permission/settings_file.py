@@ -27,7 +27,7 @@ def add_allow_rules(file: Path, rules: Sequence[str]) -> str:
         added = [rule for rule in rules if rule not in present]
         if not added:
             return ""
-        new = text.rstrip("\n") + "\n" * (2 if text.strip() else 0) + "\n".join(map(_table, added))
+        new = text.rstrip("\n") + "\n" * (2 if text.strip() else 0) + "\n".join(map(_format_table, added))
         tomllib.loads(new)
         _write(file, new)
     except tomllib.TOMLDecodeError as error:
@@ -43,13 +43,13 @@ def _write(file: Path, text: str) -> None:
     replace_file(file, text.encode("utf-8", "replace"))
 
 
-def _table(text: str) -> str:
+def _format_table(text: str) -> str:
     rule = parse_rule(text, "allow")
-    pattern = f"pattern = {_toml(rule.pattern)}\n" if rule.pattern is not None else ""
-    return f'[[permissions.rules]]\ndecision = "allow"\ntool = {_toml(rule.tool)}\n{pattern}'
+    pattern = f"pattern = {_format_text(rule.pattern)}\n" if rule.pattern is not None else ""
+    return f'[[permissions.rules]]\ndecision = "allow"\ntool = {_format_text(rule.tool)}\n{pattern}'
 
 
-def _toml(text: str) -> str:
+def _format_text(text: str) -> str:
     # a basic string of TOML has the escapes of JSON, but for the DEL character
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -87,7 +87,7 @@ class GateCheck:
 
     Attributes:
         action: The action, with the input that hooks and programs have put in place of the first one.
-        split: Its parts.
+        split: The parts of the action.
         verdicts: What the rules say about each part.
         request_id: The id of the question, if somebody was asked.
         context: What hooks add for the model.
@@ -148,7 +148,7 @@ class SettingsJudge:
     """The decisions of a policy, with the rules of the answers of a session.
 
     Attributes:
-        policy: The policy.
+        policy: The rules, the mode and the folders of the gate.
         session_rules: Rules that a person has added in this session.
     """
 

@@ -43,7 +43,7 @@ class CommandFiles:
     """The files of a shell command.
 
     Attributes:
-        split: The command in parts.
+        split: The simple commands of the command.
         folders: The rules for paths in each folder in which a part may run.
     """
 
@@ -106,7 +106,7 @@ class CommandFiles:
                 read += self.paths(reading.files)
             elif (files := find_changed(part.name, words[1:])) is not None:
                 read += self.paths(files.read)
-                changed += [*self.paths(files.changed), *self._placed(files)]
+                changed += [*self.paths(files.changed), *self._list_placed(files)]
             else:
                 paths = [path for path in self.read_paths(variant) if not path.startswith("-")]
                 read += paths
@@ -130,7 +130,7 @@ class CommandFiles:
                 # rsync puts the files of such a folder into the target
                 yield source, target
 
-    def _placed(self, files: FileWords) -> list[str]:
+    def _list_placed(self, files: FileWords) -> list[str]:
         """Return the places that files get in folders."""
         return [place for _, place in self.placements(files)]
 
@@ -222,7 +222,7 @@ class CommandFiles:
             for path, folder in itertools.product(self.paths(files.read), self.folders):
                 if problem := folder.own_problem(path) or folder.read_problem(path):
                     return problem
-        placed = [literal(path) for path in self._placed(files)]
+        placed = [literal(path) for path in self._list_placed(files)]
         return self._first_edit_problem([*files.changed, *placed, *options])
 
     def _first_edit_problem(self, words: Sequence[ShellWord]) -> str:

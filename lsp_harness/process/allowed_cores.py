@@ -20,7 +20,7 @@ def count_allowed_cores() -> int:
     two threads would have to wait in every period of the scheduler.
     """
     quota = min(_read_quotas(PROCESS_CGROUPS, CGROUP_ROOT), default=float("inf"))
-    cores = _affinity()
+    cores = _count_affinity()
     return max(1, int(min(quota, cores)))
 
 
@@ -31,7 +31,7 @@ def find_cgroup() -> Path | None:
     return None if path is None else CGROUP_ROOT / path.strip("/")
 
 
-def _affinity() -> int:
+def _count_affinity() -> int:
     """Return the number of cores of the cpuset. Only Linux reports one."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

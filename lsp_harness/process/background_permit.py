@@ -39,7 +39,7 @@ class BackgroundPermit:
 
     @property
     def is_off(self) -> bool:
-        """Nothing is done in the background."""
+        """True if nothing is done in the background."""
         return self._when() == "never"
 
     @contextmanager

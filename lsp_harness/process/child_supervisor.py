@@ -26,7 +26,7 @@ import time
 from contextlib import suppress
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
@@ -75,7 +75,7 @@ class ChildSupervisor:
         """Wait until the program and all its descendants have ended. Return the status of the program."""
         while self._status is None:
             self._wait(min(self._hang_up_at, self._kill_at) - time.monotonic())
-            if self._reap() and self._status is None:
+            if self._reap_children() and self._status is None:
                 self._act_in_time()
         self._end_descendants(min(self._kill_at, time.monotonic() + LEFT_GRACE_S))
         return self._status
@@ -126,12 +126,12 @@ class ChildSupervisor:
 
     def _end_descendants(self, deadline: float) -> None:
         """End what the program left: SIGTERM first, and SIGKILL at the deadline."""
-        if not self._reap():
+        if not self._reap_children():
             return
         for pid in find_descendants():
             send(pid, signal.SIGTERM)
             send(pid, signal.SIGCONT)
-        while self._reap() and time.monotonic() < deadline:
+        while self._reap_children() and time.monotonic() < deadline:
             self._wait(min(deadline, self._kill_at) - time.monotonic())
             deadline = min(deadline, self._kill_at)
         self._kill_descendants()
@@ -139,16 +139,16 @@ class ChildSupervisor:
     def _kill_descendants(self) -> None:
         """Kill everything, also what is started meanwhile."""
         limit = time.monotonic() + KILL_LIMIT_S
-        while self._reap() and time.monotonic() < limit:
+        while self._reap_children() and time.monotonic() < limit:
             for pid in find_descendants():
                 send(pid, signal.SIGKILL)
             self._wait(KILL_ROUND_S)
 
     def find_left(self) -> "list[int]":
         """Return the numbers of descendants that still run."""
-        return find_descendants() if self._reap() else []
+        return find_descendants() if self._reap_children() else []
 
-    def _reap(self) -> bool:
+    def _reap_children(self) -> bool:
         """Remove the children that have ended. Return whether there are others."""
         while True:
             try:

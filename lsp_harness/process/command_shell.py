@@ -16,7 +16,7 @@ BASH_PLACES = (
     "/opt/homebrew/bin/bash",
     "/run/current-system/sw/bin/bash",
 )
-"""Where bash is. `PATH` is not asked, because it may name a folder of the workspace."""
+"""Paths where bash may be. `PATH` is not asked, because it may name a folder of the workspace."""
 FALLBACK = "/bin/sh"
 VARIABLES_OF_SHELLS = re.compile(
     r"BASH_FUNC_.*|BASH_.*|BASHOPTS|SHELLOPTS|ENV|CDPATH|GLOBIGNORE|EXECIGNORE|FIGNORE|IFS|PS[0-9]|PROMPT_COMMAND|"
@@ -27,10 +27,10 @@ VARIABLES_OF_SHELLS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class CommandShell:
-    """A shell.
+    """A shell that runs commands, and the grammar by which they are read.
 
     Attributes:
-        program: Its path.
+        program: The path of the shell.
         dialect: The grammar that it reads.
     """
 

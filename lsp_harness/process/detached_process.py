@@ -46,7 +46,7 @@ class Heartbeat:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="beats", daemon=True)
+        self._thread = threading.Thread(target=self._send_beats, name="beats", daemon=True)
         if descriptor >= 0:
             self._thread.start()
 
@@ -55,7 +55,7 @@ class Heartbeat:
         if self._descriptor >= 0:
             self._thread.join()
 
-    def _beat(self) -> None:
+    def _send_beats(self) -> None:
         # the parent may have ended
         with suppress(OSError):
             while not self._stopped.wait(HEARTBEAT_INTERVAL_S):

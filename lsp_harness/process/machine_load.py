@@ -211,7 +211,7 @@ def _read_own_ticks() -> dict[int, int]:
             continue
         if _is_own(arguments):
             own.add(pid)
-    return {pid: ticks[pid] for pid in ticks if any(ancestor in own for ancestor in _lineage(pid, parents))}
+    return {pid: ticks[pid] for pid in ticks if any(ancestor in own for ancestor in _list_lineage(pid, parents))}
 
 
 def _is_own(arguments: list[bytes]) -> bool:
@@ -221,7 +221,7 @@ def _is_own(arguments: list[bytes]) -> bool:
     return any(option == b"-m" and module.split(b".")[0] == OWN_MODULE for option, module in pairwise(arguments))
 
 
-def _lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
+def _list_lineage(pid: int, parents: dict[int, int]) -> Iterator[int]:
     """Yield a process and the processes that started it."""
     while pid in parents:
         yield pid

@@ -29,7 +29,7 @@ class ProcessRow(NamedTuple):
     """A process that has not ended.
 
     Attributes:
-        pid: Its number.
+        pid: The id of the process.
         parent: The number of its parent.
         group: The number of its process group.
         session: The number of its session, or 0 if the system does not tell it.

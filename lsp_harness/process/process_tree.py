@@ -39,7 +39,7 @@ class LeadingChild(Protocol):
     """A child of this process that leads its own session.
 
     Attributes:
-        pid: Its number.
+        pid: The id of the process.
     """
 
     pid: int
@@ -68,7 +68,7 @@ class ProcessTree:
         self._child = child
         self._search = _Search(child.pid, mark)
         self._transport: asyncio.ReadTransport | None = None
-        self._reaping = asyncio.ensure_future(self._reap())
+        self._reaping = asyncio.ensure_future(self._reap_children())
 
     @classmethod
     async def start(
@@ -206,7 +206,7 @@ class ProcessTree:
         if isinstance(self._child, SupervisedChild):
             self._child.close()
 
-    async def _reap(self) -> int:
+    async def _reap_children(self) -> int:
         if isinstance(self._child, SupervisedChild):
             return await self._child.wait_for_end()
         process = OpenProcess(self.pid)

@@ -23,7 +23,7 @@ class ScratchFolder:
     what the program makes there, such as a file with the rights of this user.
 
     Attributes:
-        path: The folder.
+        path: The path of the folder.
     """
 
     def __init__(self) -> None:

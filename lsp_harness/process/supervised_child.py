@@ -49,9 +49,9 @@ class SupervisedChild:
         """Start a program, and wait until it runs.
 
         Args:
-            command: The command.
+            command: The program and its arguments.
             folder: The folder in which it starts.
-            environment: Its whole environment.
+            environment: All environment variables of the server.
 
         Raises:
             OSError: The program cannot be started.

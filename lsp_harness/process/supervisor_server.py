@@ -38,9 +38,9 @@ class SupervisorRequest(TypedDict):
     """A program that a supervisor starts.
 
     Attributes:
-        command: The command.
+        command: The program and its arguments.
         folder: The folder in which it starts.
-        environment: Its whole environment.
+        environment: All environment variables of the program.
     """
 
     command: Sequence[str]
@@ -52,7 +52,7 @@ def serve(descriptor: int, parent: int) -> NoReturn:
     """Start a supervisor for each message on a socket, until its other end is closed.
 
     Args:
-        descriptor: The socket.
+        descriptor: The descriptor of the socket for requests.
         parent: The number of the process that has the other end.
     """
     requests = socket.socket(fileno=descriptor)

@@ -1,1 +1,1 @@
-"""One folder and its index, for commands that run without a language server."""
+"""A workspace folder and its index, for commands that run without a language server."""

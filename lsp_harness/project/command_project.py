@@ -16,7 +16,7 @@ ReportProgress = Callable[[int, int], None]
 
 
 class CommandOutput(Protocol):
-    """Where a command writes what is not its result."""
+    """The warnings and the progress of a command, which are shown beside its result."""
 
     def warn(self, sentence: str) -> None:
         """Show a sentence to the user."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, StoreError
 from lsp_harness.index.index_contents import IndexContents
@@ -130,7 +130,7 @@ def _editor_problem(config: Config) -> str:
         settings = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
         return (
             f"{settings} is set, and editors make vectors with the local engine only; "
-            f"remove it from {user_config_file()}"
+            f"remove it from {find_user_config_file()}"
         )
     try:
         resolve_model(config.model.path, "completion")

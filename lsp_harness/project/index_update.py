@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import StoreError
 from lsp_harness.index.builder.indexer import ScanResult, open_indexer
 from lsp_harness.index.index_place import IndexPlace, prepare_temporary_place
@@ -51,8 +51,9 @@ async def update_index(project: CommandProject) -> CommandProject:
         try:
             await _update(project)
         except OSError as second_error:
+            reason = describe_system_error(second_error)
             raise StoreError(
-                f"{temporary_place.folder} cannot be written ({system_message(second_error)}); {paths.CACHE.advice}"
+                f"{temporary_place.folder} cannot be written ({reason}); {paths.CACHE.advice}"
             ) from second_error
     return project
 

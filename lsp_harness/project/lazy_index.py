@@ -6,7 +6,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.file_reading import read_file, system_message
+from lsp_harness.disk.file_reading import describe_system_error, read_file
 from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
@@ -83,7 +83,7 @@ class LazyIndex:
             try:
                 self._own = self._folder = FolderIndex(root, lambda root, message: None, follow=True)
             except (OSError, HarnessError) as error:
-                self.remark = f"there is no index ({system_message(error)}), so only texts were searched"
+                self.remark = f"there is no index ({describe_system_error(error)}), so only texts were searched"
         return self._folder
 
     def refresh(self, path: Path) -> None:

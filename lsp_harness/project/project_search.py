@@ -220,7 +220,7 @@ async def locate_in_project(
     """Update the index and return the candidates for a task.
 
     Args:
-        project: The folder.
+        project: The indexed folder.
         task: The task in words.
         make_engine: Creates the engine, if the settings let a model choose among the candidates.
         explains: Whether a warning says why nothing was searched by meaning.

@@ -14,8 +14,8 @@ from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.indexes.embedding_index import (
     BATCH_SIZE,
     TextEmbedder,
-    digests_without_vector,
     embed_texts,
+    find_digests_without_vector,
     find_nearest_texts,
     is_nearly_complete,
 )
@@ -107,7 +107,7 @@ async def count_texts_without_vector(project: CommandProject) -> int:
     """
     recipe = make_recipe(project.config.index)
     with closing(Vectors(project.place.folder)) as vectors, open_index(project.place.database) as index:
-        return len(digests_without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
+        return len(find_digests_without_vector(await index.text_digests(project.root.as_uri()), vectors, recipe))
 
 
 def _vector_problem(model: tuple[str, int] | None, recipe: EmbeddingRecipe) -> str:
@@ -166,7 +166,7 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
         if not vectors.is_sound():
             vectors.remove()
         uri = project.root.as_uri()
-        digests = digests_without_vector(await index.text_digests(uri), vectors, recipe)
+        digests = find_digests_without_vector(await index.text_digests(uri), vectors, recipe)
         for start in range(0, len(digests), BATCH_SIZE):
             # a server may have changed the index meanwhile
             if texts := await index.embedding_texts(uri, digests[start : start + BATCH_SIZE]):

@@ -37,7 +37,7 @@ class LaunchOrder:
     Attributes:
         agent_id: The agent. It marks its processes, so that all of them are found at the end.
         spec: The description of the agent.
-        transport: The transport.
+        transport: The name of the transport.
         argv: The command, without what the runner puts before it.
         env: The whole environment of the program.
         folder: The private folder of the agent, for its log and its settings.

@@ -42,7 +42,7 @@ class AgentContext:
     """The parts of a pool that its agents share.
 
     Attributes:
-        feed: Receives the events.
+        feed: Receives the events of all agents.
         gate: Answers questions about permissions.
         default_timeout_s: The time for a message without a time of its own.
     """
@@ -74,14 +74,14 @@ class Agent:
     """A foreign agent that runs, or ran. All methods must be called in one event loop.
 
     Attributes:
-        id: Its id.
-        spec: Its description.
+        id: The id of the agent.
+        spec: The description with which the agent was started.
         failure: The error that ended the agent.
 
     Args:
         order: The order to start it.
-        adapter: Its kind.
-        context: The shared parts of the pool.
+        adapter: The kind of the agent.
+        context: The event feed, the gate and the time limit that the agents of a pool share.
     """
 
     def __init__(self, order: LaunchOrder, adapter: Adapter, context: AgentContext) -> None:
@@ -225,7 +225,7 @@ class Agent:
             return left
 
     async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:
-        """Wait for a state and return it."""
+        """Wait until the agent has one of some states, and return its state."""
         while not is_wanted(self.state):
             await self._changed.wait()
         return self.state

@@ -70,7 +70,7 @@ class AgentBlocked(AgentError):
 
 
 class AgentNotReady(AgentError):
-    """The state of the agent is not known, or it is starting or has ended."""
+    """The failure that an agent cannot take a message: its state is not known, or it is starting or has ended."""
 
     code = "NOT_READY"
     http_status = HTTPStatus.CONFLICT
@@ -84,7 +84,7 @@ class UnsentText(AgentError):
 
 
 class TooManyAgents(AgentError):
-    """As many agents run as the settings allow."""
+    """The refusal of another agent: as many run as the settings allow."""
 
     code = "MAX_AGENTS"
     http_status = HTTPStatus.TOO_MANY_REQUESTS

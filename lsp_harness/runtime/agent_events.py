@@ -36,8 +36,8 @@ class AgentEvent:
 
     Attributes:
         seq: Its number in the feed, from 1 on without gaps.
-        event: Its name.
-        agent_id: The agent.
+        event: The name of the event.
+        agent_id: The id of the agent.
         data: The facts, as JSON. They hold no secrets.
         timestamp: The time in UTC, ISO 8601.
     """

@@ -111,19 +111,19 @@ class AgentPool:
         if len(named) == 1:
             return named[0]
         if named:
-            raise UnknownAgent(f"{len(named)} agents have this name", "use the id of one of them")
+            raise UnknownAgent(f"{len(named)} agents have the name {agent_id}", "use the id of one of them")
         raise UnknownAgent("there is no such agent", "list the agents")
 
     # -- starting and ending
     async def spawn(self, spec: AgentSpec) -> Agent:
-        """Start an agent. It is `starting` then, and an event says when it is ready.
+        """Start an agent. Its status is `starting` at first, and an event says when the agent is ready.
 
         Raises:
             AgentError: The description is wrong, there are too many agents, the gate does not allow it, or the program
                 cannot be started.
         """
         if self._is_closed:
-            raise InvalidSpec("no more agents are started", "the runtime is closing")
+            raise InvalidSpec("the runtime is closing and starts no more agents", "start the server again")
         if len(self.running) + self._starting >= self.limits.max_agents:
             raise TooManyAgents(f"{self.limits.max_agents} agents run already", "stop one, or raise runtime.max_agents")
         self._starting += 1
@@ -140,7 +140,7 @@ class AgentPool:
             self._starting -= 1
         self._forget_old()
         if self._ticking is None:
-            self._ticking = asyncio.ensure_future(self._tick())
+            self._ticking = asyncio.ensure_future(self._look_at_agents())
         await agent.start()
         with suppress(TimeoutError):
             async with asyncio.timeout(EARLY_END_S):
@@ -191,7 +191,7 @@ class AgentPool:
         for agent in ended[: max(0, len(ended) - KEPT_AGENTS)]:
             del self._agents[agent.id]
 
-    async def _tick(self) -> None:
+    async def _look_at_agents(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
             for agent in self.running:

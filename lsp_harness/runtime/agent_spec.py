@@ -8,7 +8,7 @@ from typing import Literal, get_args
 TransportName = Literal["acp", "stream-json", "pty"]
 """How the runtime talks with an agent: the Agent Client Protocol, JSON lines of its own, or a pseudo-terminal."""
 RunnerName = Literal["local", "bwrap", "container", "ssh"]
-"""Where the program runs."""
+"""The name of the runner that runs the program of an agent."""
 RUNNER_NAMES: tuple[RunnerName, ...] = get_args(RunnerName)
 AGENT_VARIABLE = "LSP_HARNESS_AGENT_ID"
 """The variable that tells the processes of an agent whose they are."""

@@ -33,8 +33,8 @@ class StateClaim:
     """The statement of one source about an agent at one moment.
 
     Attributes:
-        source: The source.
-        activity: What it sees.
+        source: The source of the claim.
+        activity: What the source says the agent is doing.
         rule: The rule or message by which it knows, such as `claude/permission-dialog`.
         kind: What an agent waits for that is blocked.
         message: What the agent says about it, such as the text of its question. It is not trusted.
@@ -56,7 +56,7 @@ class AgentState:
     Attributes:
         status: The status.
         source: The source that decided.
-        rule: Its rule.
+        rule: The rule that decided the status.
         kind: What the agent waits for, if it is `blocked` or `authenticating`.
         message: The question of the agent, or why it ended.
         since: The time at which the status began, in seconds since the epoch.

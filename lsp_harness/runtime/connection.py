@@ -109,7 +109,7 @@ class AgentEnded:
 
     Attributes:
         exit_code: The exit status, or minus the number of the signal that ended it.
-        reason: Why, in words.
+        reason: Why the agent ended, in words.
     """
 
     exit_code: int
@@ -136,7 +136,7 @@ class Connection(ABC):
         terminal: The terminal of the agent, or None if the transport has none.
 
     Args:
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     terminal: "Terminal | None" = None

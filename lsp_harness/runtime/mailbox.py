@@ -92,7 +92,7 @@ class Mailbox:
     """The messages to one agent. It works on one at a time.
 
     Args:
-        connection: Delivers the messages.
+        connection: Delivers the messages to the agent.
         ladder: Knows the state of the agent.
         publish: Publishes an event of the agent.
         refresh: Is called after the state was changed from here.
@@ -121,7 +121,7 @@ class Mailbox:
         """Give the agent a message and return its answer.
 
         Args:
-            text: The message.
+            text: The text of the message.
             timeout_s: The time for everything. The agent goes on after it.
             queue: Let the message wait until the agent is ready. Otherwise it must be ready now.
             force: Also send to an agent whose state is not known, or whose prompt has an unsent text. That text is
@@ -132,7 +132,7 @@ class Mailbox:
                 too long.
         """
         text = _clean(text)
-        refusal = self._refusal(is_forced=force)
+        refusal = self._find_refusal(is_forced=force)
         # the answer before is read from the screen, which takes a moment
         must_wait = refusal is not None or self._finishing is not None
         if refusal and (not queue or self._ladder.state.status in ENDED):
@@ -194,7 +194,7 @@ class Mailbox:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _refusal(self, *, is_forced: bool) -> AgentError | None:
+    def _find_refusal(self, *, is_forced: bool) -> AgentError | None:
         """Return why the agent takes no message now."""
         state = self._ladder.state
         if state.status in ENDED or state.status == "stopping":

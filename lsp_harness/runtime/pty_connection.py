@@ -95,7 +95,7 @@ class ShownQuestion:
         return True
 
     def withdraw(self) -> None:
-        """Forget the question."""
+        """Forget the question that the screen showed, and report that it was withdrawn."""
         if question := self.question:
             self.question = None
             self._observe(QuestionWithdrawn(question.id))
@@ -257,7 +257,7 @@ class PtyConnection(Connection):
             raise AgentNotReady("the agent does not show this question any more")
         keys = self._traits.answer_keys(question, self._reading, answer)
         if not keys:
-            raise AgentBlocked("no keys are known that answer this question", "answer it in the terminal of the agent")
+            raise AgentBlocked("the keys for this answer are not known", "answer it in the terminal of the agent")
         for key in keys[:-1]:
             await self._press(key, KEY_WAIT_S)
         await self._wait_for_quiet()

@@ -69,10 +69,10 @@ class BlindReader:
         return ScreenReading(("\n".join(screen.rows()), screen.title))
 
     def forget(self) -> None:
-        """Do nothing."""
+        """Do nothing, because this reader keeps no state of the screen."""
 
     def explain(self) -> list[dict[str, Any]]:
-        """Return no rules."""
+        """Return no rules, because this reader has none."""
         return []
 
 

@@ -19,12 +19,12 @@ class AskingAgent(Protocol):
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id of the agent."""
         ...
 
     @property
     def spec(self) -> AgentSpec:
-        """Its description."""
+        """The description with which the agent was started."""
         ...
 
     async def wait_until(self, is_wanted: Callable[[AgentState], bool]) -> AgentState:
@@ -146,11 +146,11 @@ class QuestionDesk:
         if question.kind in GATE_KINDS and question_id in self._tasks:
             if not self._gate.answer(self._agent.id, question_id, answer):
                 raise InvalidSpec(
-                    f"the question {question_id!r} is not asked of a person",
+                    f"the question {question_id!r} is answered by rules and not by a person",
                     "the permission gate decides it by its rules; look at permission_decided",
                 )
             return
-        await self._deliver(question, answer, must_raise=True)
+        await self._deliver_answer(question, answer, must_raise=True)
 
     async def aclose(self) -> None:
         """Forget all questions and stop asking."""
@@ -171,7 +171,7 @@ class QuestionDesk:
             fields = {"questionId": question.id, "decision": decision, "reason": answer.reason, "tool": question.tool}
             self._publish("permission_decided", fields)
             with suppress(AgentError):
-                await self._deliver(question, answer, must_raise=False)
+                await self._deliver_answer(question, answer, must_raise=False)
         finally:
             self._tasks.pop(question.id, None)
 
@@ -181,7 +181,7 @@ class QuestionDesk:
         except Exception as error:  # noqa: BLE001 - whatever fails, nothing is allowed
             return QuestionAnswer(is_allowed=False, reason=f"the gate failed: {type(error).__name__}: {error}")
 
-    async def _deliver(self, question: AgentQuestion, answer: QuestionAnswer, *, must_raise: bool) -> None:
+    async def _deliver_answer(self, question: AgentQuestion, answer: QuestionAnswer, *, must_raise: bool) -> None:
         withdrawn = self._withdrawn.get(question.id) or asyncio.Event()
         self._delivering.add(question.id)
         try:

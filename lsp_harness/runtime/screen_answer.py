@@ -41,11 +41,11 @@ def find_box(rows: Sequence[str], cursor_row: int) -> list[str]:
 
 def has_end_of(message: str, rows: Sequence[str], cursor_row: int) -> bool:
     """Return whether the row of the cursor has the end of a message, which may have begun in the row above."""
-    end = _squeeze(message.split("\n")[-1])[-END_CHARS:]
+    end = _remove_blanks(message.split("\n")[-1])[-END_CHARS:]
     if not end or cursor_row >= len(rows):
         return False
-    both = _squeeze("".join(rows[max(0, cursor_row - 1) : cursor_row + 1]))
-    return both.endswith(end) or end in _squeeze(rows[cursor_row])
+    both = _remove_blanks("".join(rows[max(0, cursor_row - 1) : cursor_row + 1]))
+    return both.endswith(end) or end in _remove_blanks(rows[cursor_row])
 
 
 def is_frame(row: str) -> bool:
@@ -98,15 +98,15 @@ def _find_new(before: list[str], after: list[str]) -> list[str]:
 
 def _drop_echo(lines: list[str], message: str) -> list[str]:
     """Return the lines after the echo of a message, which may be wrapped and may follow a prompt."""
-    wanted, number = _squeeze(message), 0
+    wanted, number = _remove_blanks(message), 0
     has_begun = False
     for number, line in enumerate(lines):
         if not wanted:
             return lines[number:]
-        text = _squeeze(line)
+        text = _remove_blanks(line)
         if not text:
             continue
-        size = _overlap(text, wanted)
+        size = _count_overlap(text, wanted)
         if size:
             has_begun, wanted = True, wanted[size:]
         elif has_begun:
@@ -116,7 +116,7 @@ def _drop_echo(lines: list[str], message: str) -> list[str]:
     return lines[number + 1 :] if has_begun and not wanted else ([] if has_begun else lines)
 
 
-def _overlap(text: str, wanted: str) -> int:
+def _count_overlap(text: str, wanted: str) -> int:
     """Return how many of the wanted characters a row has, which may begin with a prompt."""
     if wanted in text:
         return len(wanted)
@@ -124,7 +124,7 @@ def _overlap(text: str, wanted: str) -> int:
     return next((size for size in range(min(len(text), len(wanted)), least - 1, -1) if text.endswith(wanted[:size])), 0)
 
 
-def _squeeze(text: str) -> str:
+def _remove_blanks(text: str) -> str:
     return "".join(text.split())
 
 

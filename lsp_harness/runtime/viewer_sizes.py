@@ -98,7 +98,7 @@ class ViewerSizes:
         self.follow()
 
     def leave(self, member: ViewerSize) -> None:
-        """Forget a viewer."""
+        """Forget the size of a viewer that has left."""
         if member in self._members:
             self._members.remove(member)
             self.follow()

@@ -82,7 +82,7 @@ class ChildConnection:
 
     async def _drain_stderr(self) -> None:
         # always read: a child whose pipe is full stops in the middle of a turn
-        stream = _stream(self._running().stderr)
+        stream = _require_stream(self._require_process().stderr)
         with suppress(OSError):
             while chunk := await stream.read(READ_BYTES):
                 self._stderr += chunk
@@ -98,10 +98,10 @@ class ChildConnection:
                 pipe.close()
 
     async def read(self) -> dict[str, Any] | None:
-        return await read_frame(_stream(self._running().stdout))
+        return await read_frame(_require_stream(self._require_process().stdout))
 
     async def write(self, frame: Frame) -> None:
-        process = self._running()
+        process = self._require_process()
         assert process.stdin
         try:
             await write_frame(process.stdin, frame)
@@ -113,7 +113,7 @@ class ChildConnection:
         await self._wait_for_exit(EXIT_WAIT_S)
         await asyncio.wait(self._tasks, timeout=2 * STREAM_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
         stderr = self._stderr.decode("utf-8", "replace")
-        status = self._running().returncode
+        status = self._require_process().returncode
         what = "closed its output" if status is None else f"ended with status {status}"
         last = stderr.strip().rpartition("\n")[2]
         message = f"the session {what}{f': {last}' if last else ''}"
@@ -140,7 +140,7 @@ class ChildConnection:
         transport.close()
 
     async def _ask_to_exit(self) -> None:
-        stream = self._running().stdin
+        stream = self._require_process().stdin
         assert stream
         with suppress(OSError, HarnessError):
             await asyncio.wait_for(write_frame(stream, {"command": "exit"}), STREAM_WAIT_S)
@@ -156,12 +156,12 @@ class ChildConnection:
         if self._session:
             self._session.kill()
 
-    def _running(self) -> Process:
+    def _require_process(self) -> Process:
         if not self._process:
             raise HarnessError("the session is not open", code="closed")
         return self._process
 
 
-def _stream(stream: asyncio.StreamReader | None) -> asyncio.StreamReader:
+def _require_stream(stream: asyncio.StreamReader | None) -> asyncio.StreamReader:
     assert stream
     return stream

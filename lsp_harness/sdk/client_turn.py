@@ -75,7 +75,7 @@ class Turn:
     nothing refers to it any more.
 
     Args:
-        events: The events.
+        events: The events of the turn.
         interrupt: Called to interrupt the turn.
     """
 
@@ -84,7 +84,7 @@ class Turn:
         self._interrupt = interrupt
         loop = asyncio.get_running_loop()
         # the finaliser must not refer to the turn
-        self._finaliser = weakref.finalize(self, _abandon, loop, interrupt, events)
+        self._finaliser = weakref.finalize(self, _interrupt_dropped, loop, interrupt, events)
         self._finaliser.atexit = False
 
     @property
@@ -127,7 +127,9 @@ class Turn:
         self._events.close()
 
 
-def _abandon(loop: asyncio.AbstractEventLoop, interrupt: Callable[[TurnEvents], None], events: TurnEvents) -> None:
+def _interrupt_dropped(
+    loop: asyncio.AbstractEventLoop, interrupt: Callable[[TurnEvents], None], events: TurnEvents
+) -> None:
     """Interrupt the turn whose iterator was dropped. The garbage collector may call this in any thread."""
     # the loop may have ended
     with suppress(RuntimeError):

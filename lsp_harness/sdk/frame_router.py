@@ -39,7 +39,7 @@ class EventFeed:
         self._has_ended = False
 
     def add(self, event: ClientEvent) -> None:
-        """Add an event."""
+        """Add an event for the reader of this feed."""
         if self._events.qsize() < MAX_WAITING_EVENTS:
             self._events.put_nowait(event)
         else:
@@ -147,7 +147,7 @@ class FrameRouter:
 
     def _dispatch(self, frame: dict[str, Any]) -> None:
         if frame.get("type") == "response":
-            self._settle(frame)
+            self._end_command(frame)
             return
         if frame.get("type") == "hook_request":
             self._run_hook(frame)
@@ -172,7 +172,7 @@ class FrameRouter:
             return isinstance(event, UnknownEvent | HookDecision | ErrorEvent)
         return event.turn in (None, turn.number)
 
-    def _settle(self, frame: Mapping[str, Any]) -> None:
+    def _end_command(self, frame: Mapping[str, Any]) -> None:
         response = self._responses.pop((str(frame.get("command")), str(frame.get("request_id"))), None)
         if response and not response.done():
             response.set_result(dict(frame))

@@ -78,7 +78,7 @@ class HarnessClient:
         config = None
         if not (options.attach or options.in_process):
             # before the server of the tools, which takes a second to start
-            find_binary(_environment(options))
+            find_binary(_make_environment(options))
         session_arguments(session_options(options, None))
         if self._tools:
             self._tool_server = ToolServer(self._tools)
@@ -135,7 +135,7 @@ class HarnessClient:
             if schema is not None:
                 frame["json_schema"] = schema
             router.start_task(self._release_after(turn.ended))
-            await self._connected().write(frame)
+            await self._require_connection().write(frame)
         except HarnessError as error:
             if turn is None:
                 self._queue.release()
@@ -342,7 +342,7 @@ class HarnessClient:
             if self._tool_server:
                 await self._tool_server.close()
 
-    def _connected(self) -> SessionConnection:
+    def _require_connection(self) -> SessionConnection:
         assert self._connection
         return self._connection
 
@@ -364,7 +364,7 @@ class HarnessClient:
 
 def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> SessionConnection:
     values = session_options(options, mcp_config)
-    environment = _environment(options)
+    environment = _make_environment(options)
     if options.in_process:
         return InProcessConnection({**values, "env": dict(options.env or {})})
     if attach := options.attach:
@@ -375,5 +375,5 @@ def _make_connection(options: HarnessOptions, mcp_config: Path | None) -> Sessio
     )
 
 
-def _environment(options: HarnessOptions) -> dict[str, str]:
+def _make_environment(options: HarnessOptions) -> dict[str, str]:
     return {**os.environ, **(options.env or {})}

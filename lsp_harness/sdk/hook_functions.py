@@ -36,16 +36,16 @@ def collect_hooks(table: HookTable) -> list[tuple[str, HookMatcher]]:
     """Return the functions with their events. Their places in this list name them. Raise HarnessError."""
     hooks: list[tuple[str, HookMatcher]] = []
     if not isinstance(table, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers are checked
-        raise _wrong("must be a dictionary of events and lists of functions")
+        raise _make_error("must be a dictionary of events and lists of functions")
     for event, functions in table.items():
         if not isinstance(functions, list | tuple):
-            raise _wrong(f"has no list of functions for {event}")
+            raise _make_error(f"has no list of functions for {event}")
         for item in functions:
             hook = item if isinstance(item, HookMatcher) else HookMatcher("", item)
             if not callable(hook.function):
-                raise _wrong(f"has {item!r:.80} for {event}, which is no function and no HookMatcher")
+                raise _make_error(f"has {item!r:.80} for {event}, which is no function and no HookMatcher")
             if type(hook.timeout) not in (int, float) or not 0 < hook.timeout < float("inf"):
-                raise _wrong(f"has the timeout {hook.timeout!r} for {event}, and it must be a number above 0")
+                raise _make_error(f"has the timeout {hook.timeout!r} for {event}, and it must be a number above 0")
             hooks.append((event, hook))
     return hooks
 
@@ -77,5 +77,5 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _wrong(what: str) -> HarnessError:
+def _make_error(what: str) -> HarnessError:
     return HarnessError(f"hooks {what}", code="usage")

@@ -39,7 +39,7 @@ async def ask_callback(callback: PermissionCallback, request: PermissionRequest,
     try:
         return read_answer(await call_function(callback, callback_context(request), limit_s))
     except FunctionFailed as error:
-        return _deny(f"can_use_tool {error}")
+        return _make_denial(f"can_use_tool {error}")
 
 
 def read_answer(answer: Any) -> dict[str, Any]:
@@ -47,16 +47,18 @@ def read_answer(answer: Any) -> dict[str, Any]:
     if isinstance(answer, str):
         answer = {"decision": answer}
     if not isinstance(answer, Mapping):
-        return _deny(f"can_use_tool returned {answer!r:.80}, which is not an answer")
+        return _make_denial(f"can_use_tool returned {answer!r:.80}, which is not an answer")
     fields = dict(cast("Mapping[str, Any]", answer))
     decision, reason = fields.get("decision"), fields.get("reason")
     changed, memory = fields.get("updated_input"), fields.get("remember")
     if decision not in DECISIONS:
-        return _deny(f"can_use_tool returned the decision {decision!r:.80}, which is none of {', '.join(DECISIONS)}")
+        return _make_denial(
+            f"can_use_tool returned the decision {decision!r:.80}, which is none of {', '.join(DECISIONS)}"
+        )
     if memory is not None and memory not in MEMORIES:
-        return _deny(f"can_use_tool returned remember={memory!r:.80}, which is none of {', '.join(MEMORIES)}")
+        return _make_denial(f"can_use_tool returned remember={memory!r:.80}, which is none of {', '.join(MEMORIES)}")
     if changed is not None and not (isinstance(changed, Mapping) and decision == "allow"):
-        return _deny("can_use_tool returned an updated_input that is not an object, or that is not allowed")
+        return _make_denial("can_use_tool returned an updated_input that is not an object, or that is not allowed")
     values: dict[str, Any] = {
         "decision": decision,
         "reason": reason if isinstance(reason, str) else "",
@@ -67,9 +69,9 @@ def read_answer(answer: Any) -> dict[str, Any]:
         # the session gets JSON
         json.dumps(values)
     except (TypeError, ValueError, RecursionError) as error:
-        return _deny(f"can_use_tool returned an updated_input that is not JSON: {error}")
+        return _make_denial(f"can_use_tool returned an updated_input that is not JSON: {error}")
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _deny(reason: str) -> dict[str, Any]:
+def _make_denial(reason: str) -> dict[str, Any]:
     return {"decision": "deny", "reason": reason}

@@ -49,13 +49,13 @@ def _is_said(form: OptionForm, value: Any) -> bool:
 
 def session_arguments(values: Mapping[str, Any]) -> list[str]:
     """Return the arguments of `lsp-harness session` for `session_options`. Raise HarnessError."""
-    arguments = [_argument(name, value) for name, value in values.items()]
+    arguments = [_format_argument(name, value) for name, value in values.items()]
     if any("\0" in argument for argument in arguments):
         raise usage_error("an option has a NUL character")
     return arguments
 
 
-def _argument(name: str, value: Any) -> str:
+def _format_argument(name: str, value: Any) -> str:
     """Return one argument. It has the value, too, because a value may be empty or begin with a hyphen."""
     flag = f"--{name.replace('_', '-')}"
     if value is True:

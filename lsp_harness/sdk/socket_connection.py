@@ -17,7 +17,7 @@ class SocketConnection:
     """The connection to a server. The command `open` with the options is the first frame.
 
     Args:
-        path: The socket.
+        path: The path of the socket.
         options: The options of the session.
     """
 

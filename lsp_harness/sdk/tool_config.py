@@ -20,7 +20,8 @@ SERVERS_KEY = "mcpServers"
 
 
 class ToolConfig:
-    """The file. It is removed by `close`, and at the latest when the interpreter ends.
+    """The file that tells a session of the server with the Python functions. It is removed by `close`, and at the
+    latest when the interpreter ends.
 
     Args:
         entry: The entry of the server with the Python functions.
@@ -30,7 +31,7 @@ class ToolConfig:
     def __init__(self, entry: dict[str, Any], other: Path | None) -> None:
         servers = _read_servers(other) if other else {}
         if SERVER_NAME in servers:
-            raise usage_error(f"{other} has a server {SERVER_NAME}, which is the name of that of tools; rename it")
+            raise usage_error(f"{other} has a server with the reserved name {SERVER_NAME}; rename it")
         folder = tempfile.mkdtemp(prefix="lsp-harness-sdk-")
         self._removal = weakref.finalize(self, _remove, folder, os.getpid())
         self.path = Path(folder) / "mcp.json"

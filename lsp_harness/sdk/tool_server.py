@@ -51,7 +51,7 @@ class AccessCheck:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._inner(scope, receive, send)
-        elif refusal := self._refusal(scope):
+        elif refusal := self._find_refusal(scope):
             await send_refusal(send, *refusal)
         else:
             await self._serve(scope, receive, send)
@@ -84,7 +84,7 @@ class AccessCheck:
         for request in self._requests:
             request.cancel()
 
-    def _refusal(self, scope: Message) -> tuple[int, str] | None:
+    def _find_refusal(self, scope: Message) -> tuple[int, str] | None:
         if scope["type"] != "http":
             return 404, "this is an HTTP server"
         headers = group_headers(scope)

@@ -183,7 +183,7 @@ class AgentDiagnostics:
         """Show the findings about a document whose text was opened, changed, closed or lost.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
         """
         if not self._findings and not self._shown_uris and not self._pushed:
             return

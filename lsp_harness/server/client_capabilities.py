@@ -69,7 +69,7 @@ class ClientCapabilities:
         action = value_at(document, "codeAction")
         resolvable = list_at(action, "resolveSupport.properties")
         return cls(
-            encoding=_encoding(list_at(raw, "general.positionEncodings")),
+            encoding=_choose_encoding(list_at(raw, "general.positionEncodings")),
             inline_completion=value_at(document, "inlineCompletion") is not None,
             insert_as_is=AS_IS in list_at(document, "completion.completionItem.insertTextModeSupport.valueSet"),
             # without a refresh, the client would show new findings only after the next key
@@ -114,7 +114,7 @@ def _diagnostic_flag(document: Any, name: str) -> bool:
     return value_at(document, f"publishDiagnostics.{name}") is True or value_at(document, f"diagnostic.{name}") is True
 
 
-def _encoding(offers: list[Any]) -> Encoding:
+def _choose_encoding(offers: list[Any]) -> Encoding:
     """Return the first encoding of the client that we know, or UTF-16, which every client must know."""
     for offer in offers:
         if offer in ENCODINGS:

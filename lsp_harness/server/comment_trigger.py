@@ -20,7 +20,7 @@ class CommentEdits:
 
     Attributes:
         snapshot: The text that the edit is about. None if no edit is being made.
-        task: Makes the edit.
+        task: Makes the edit of a comment.
     """
 
     def __init__(self) -> None:

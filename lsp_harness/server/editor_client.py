@@ -49,7 +49,7 @@ class PushedDiagnostics:
         self._server.text_document_publish_diagnostics(params)
 
     def close(self) -> None:
-        """Remove the diagnostics."""
+        """Remove the diagnostics that the server has pushed."""
         if not self._is_empty:
             self.push(None, [])
 
@@ -95,7 +95,7 @@ class EditorClient:
 
     Attributes:
         server: Sends messages to the client.
-        harness: Does the work.
+        harness: Does the work for the requests.
         capabilities: What the client can do.
         base_config: The settings without those that the editor sent after `initialize`.
         initial_settings: The settings of the editor in `initialize`. They are a part of `base_config`.
@@ -219,7 +219,7 @@ class EditorClient:
         """Record that the text of a document is not known any more, and warn the client once.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
             method: The notification that could not be understood.
             reason: Why it could not be understood.
         """
@@ -308,8 +308,8 @@ class EditorClient:
         """Ask the client to request something again. All results of one turn of the event loop share a request."""
         if method not in self._due_refreshes:
             self._due_refreshes.add(method)
-            self.spawn(self._refresh(method), method)
+            self.spawn(self._request_refresh(method), method)
 
-    async def _refresh(self, method: str) -> None:
+    async def _request_refresh(self, method: str) -> None:
         self._due_refreshes.discard(method)
         await self.server.protocol.send_request_async(method, None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lsp_harness.config.load import PROJECT_FILES, user_config_file
+from lsp_harness.config.load import PROJECT_FILES, find_user_config_file
 from lsp_harness.languages.language_table import language_table
 from lsp_harness.server import client_settings
 from lsp_harness.server.editor_client import EditorClient
@@ -23,7 +23,7 @@ DATA_SUFFIXES = ("cfg", "csv", "env", "ini", "ipynb", "lock", "pth", "txt")
 
 def settings_files(client: EditorClient) -> list[Path]:
     """Return the paths of all settings files that count, also of those that do not exist."""
-    return [user_config_file().absolute(), *(client.project / name for name in PROJECT_FILES if client.project)]
+    return [find_user_config_file().absolute(), *(client.project / name for name in PROJECT_FILES if client.project)]
 
 
 def handle_changes(client: EditorClient, hints: Iterable[tuple[str, ChangeKind]]) -> None:
@@ -53,7 +53,7 @@ def listen(client: EditorClient) -> None:
         if not client.is_recording_files and _holds_settings(client, (change.path for change in changes)):
             client_settings.reload(client)
 
-    folders.extra_files = lambda: [user_config_file().absolute()]
+    folders.extra_files = lambda: [find_user_config_file().absolute()]
     folders.listeners.append(handle)
 
 

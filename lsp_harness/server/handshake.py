@@ -100,7 +100,7 @@ def initialize(params: Any) -> tuple[Greeting, dict[str, Any]]:
     settings, is_trusted = _split_options(options)
     greeting = Greeting(
         capabilities=ClientCapabilities.from_json(value_at(params, "capabilities")),
-        roots=_roots(params),
+        roots=_read_roots(params),
         process_id=process_id,
         settings=settings,
         is_trusted=is_trusted,
@@ -156,7 +156,7 @@ def _split_options(options: Any) -> tuple[dict[str, Any], bool]:
     return settings, all(value is True for value in values)
 
 
-def _roots(params: Any) -> list[Path]:
+def _read_roots(params: Any) -> list[Path]:
     """Return the workspace folders. Old clients send only `rootUri` or `rootPath`."""
     folders = value_at(params, "workspaceFolders")
     if isinstance(folders, list) and folders:

@@ -72,7 +72,9 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
         greeting = await handshake.greet(transport, messages)
         with server_log.forward_warnings() as warnings:
             return (
-                1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages, warnings)
+                1
+                if greeting is None
+                else await _serve_client(make_harness, load, greeting, transport, messages, warnings)
             )
     except asyncio.CancelledError:
         return 128 + signal.SIGTERM
@@ -83,7 +85,7 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
 
 async def _connect(tcp: str | None, ws: str | None) -> Transport:
     if tcp is not None and ws is not None:
-        raise UsageError("choose one of --tcp and --ws")
+        raise UsageError("--tcp and --ws exclude each other; choose one")
     if tcp is not None:
         from lsp_harness.server.transport.tcp import accept_tcp, parse_address
 
@@ -98,7 +100,7 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
     return await open_stdio()
 
 
-async def _converse(
+async def _serve_client(
     make_harness: "MakeHarness",
     load: ConfigLoader,
     greeting: Greeting,

@@ -55,7 +55,7 @@ class Protocol(LanguageServerProtocol):
     """Routes the messages of an initialized connection.
 
     Attributes:
-        transport: Sends the messages.
+        transport: Sends and receives the messages.
         running: The tasks of the requests in progress.
         is_shut_down: Whether `shutdown` was received. After that, only `exit` is accepted.
         on_unreadable: Is called with a message that is not JSON.
@@ -84,9 +84,9 @@ class Protocol(LanguageServerProtocol):
             case Request(id, method, params):
                 self._request(id, method, params)
             case Notification(method, params):
-                self._notification(method, params)
+                self._dispatch_notification(method, params)
             case Response() as response:
-                self._response(response)
+                self._dispatch_response(response)
             case InvalidRequest(id, code, reason):
                 self._refuse(id, code, reason)
                 if code == rpc_message.PARSE_ERROR:
@@ -104,7 +104,7 @@ class Protocol(LanguageServerProtocol):
         if handler is None:
             return self._refuse(id, lsp_errors.METHOD_NOT_FOUND, f"{method} is not supported")
         try:
-            outcome = handler(self._structure(method, params))
+            outcome = handler(self._convert_params(method, params))
         except Exception as error:  # noqa: BLE001 - the client gets an answer to every request
             return self._fail(id, method, error)
         if not inspect.iscoroutine(outcome):
@@ -125,13 +125,13 @@ class Protocol(LanguageServerProtocol):
         else:
             self._answer(id, method, task.result())
 
-    def _notification(self, method: str, params: Any) -> None:
+    def _dispatch_notification(self, method: str, params: Any) -> None:
         handler = self._handlers.get(method)
         if handler is None or (self.is_shut_down and method != types.EXIT):
             log.debug("ignored %s", method)
             return
         try:
-            handler(self._structure(method, params))
+            handler(self._convert_params(method, params))
         except DocumentOutOfSync as error:
             # the client was warned when the text was lost
             log.debug("%s: %s", method, error.message)
@@ -140,7 +140,7 @@ class Protocol(LanguageServerProtocol):
         except Exception:
             log.exception("%s failed", method)
 
-    def _response(self, response: Response) -> None:
+    def _dispatch_response(self, response: Response) -> None:
         future = self._request_futures.pop(cast("Any", response.id), None)
         expected = self._result_types.pop(cast("Any", response.id), None)
         if future is None or future.done():
@@ -157,7 +157,7 @@ class Protocol(LanguageServerProtocol):
             except Exception as error:  # noqa: BLE001 - the waiting request must end, whatever the error is
                 future.set_exception(JsonRpcException(f"the client's answer does not fit: {_first_fault(error)}"))
 
-    def _structure(self, method: str, params: Any) -> Any:
+    def _convert_params(self, method: str, params: Any) -> Any:
         """Convert params to their LSP type. Raises UsageError."""
         if method in RAW_METHODS:
             return params

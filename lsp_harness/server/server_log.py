@@ -25,7 +25,7 @@ class WarningForwarder(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         # if the loop is closed, there is no client any more
         with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._forward, record.getMessage())
+            self._loop.call_soon_threadsafe(self._send_warning, record.getMessage())
 
     def send_to(self, send: Callable[[str], None]) -> None:
         """Send all warnings to this function: those that are pending, and those to come."""
@@ -34,7 +34,7 @@ class WarningForwarder(logging.Handler):
             send(message)
         self._pending.clear()
 
-    def _forward(self, message: str) -> None:
+    def _send_warning(self, message: str) -> None:
         self._send(message)
 
 

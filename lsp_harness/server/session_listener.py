@@ -89,7 +89,7 @@ class SessionListener:
             if problem := socket_problem(self._path):
                 log.warning("other programs cannot use this server: %s", problem)
                 return
-            server = await asyncio.start_unix_server(self._accept, sock=listening, limit=MAX_LINE_BYTES)
+            server = await asyncio.start_unix_server(self._accept_program, sock=listening, limit=MAX_LINE_BYTES)
             try:
                 await asyncio.get_running_loop().create_future()
             finally:
@@ -118,7 +118,7 @@ class SessionListener:
             os.umask(mask)
         return listening
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept_program(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._connections.add(task)
@@ -132,7 +132,7 @@ class SessionListener:
                 writer.write(encode_line(frame))
                 await writer.drain()
                 return
-            await self._converse(reader, writer)
+            await self._serve_program(reader, writer)
         except (OSError, asyncio.CancelledError):
             # the program has gone, or this server ends
             return
@@ -142,7 +142,7 @@ class SessionListener:
             with suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_program(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # imported late, because tools import the parser
         from lsp_harness.sessions.session_host import serve_session
 

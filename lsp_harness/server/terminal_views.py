@@ -38,7 +38,7 @@ class _View:
 
     Attributes:
         agent: The agent.
-        viewer: Yields the output.
+        viewer: Yields the output of the terminal.
         rest: The output that did not fit into the last piece.
         sent_at: The time of the last piece.
         lock: Lets one request for a piece wait at a time.

@@ -66,7 +66,7 @@ class PromptWork:
     """A prompt, and what is known of it.
 
     Attributes:
-        task: The prompt.
+        task: The words of the prompt.
         summary: The history of the session before it.
         known: What an earlier process has found out.
     """
@@ -90,11 +90,11 @@ class CodeTurn:
     """The work on one prompt. Run it once.
 
     Attributes:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Creates the contexts of edits.
-        locator: Finds the code.
+        locator: Finds the code that the prompt is about.
         turn: The turn.
-        work: The prompt.
+        work: The prompt, and what is known about it.
         states: The states of the turn.
     """
 
@@ -127,7 +127,7 @@ class CodeTurn:
 
     async def _run(self) -> CodeResult:
         self.states.enter("UNDERSTAND")
-        intent = self.work.known.intent or await self._understand()
+        intent = self.work.known.intent or await self._understand_prompt()
         self.states.outcome = intent.intent
         if intent.intent == "other":
             self.states.enter("ANSWER")
@@ -140,7 +140,7 @@ class CodeTurn:
             self.states.enter("ANSWER")
             context = await self._create_context(located.document(best), "explain")
             return self._answer(await Explain(context, located.span(best)).run(), best.place)
-        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._edit)
+        write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._write_edit)
         return CodeResult("", best.place, await write(located, best))
 
     def _answer(self, text: str, place: str = "") -> CodeResult:
@@ -148,7 +148,7 @@ class CodeTurn:
         self.states.enter("COMPLETE")
         return CodeResult(text, place)
 
-    async def _understand(self) -> IntentChosen:
+    async def _understand_prompt(self) -> IntentChosen:
         if parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
         elif known := understand_by_facts(self.work.task):
@@ -182,7 +182,7 @@ class CodeTurn:
         return replace(context, states=self.states, item=0)
 
     # -- intents
-    async def _edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
+    async def _write_edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         edits_dependents = self.services.config.generation.plan
         work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context, edits_dependents)
         edits = PlannedEdits(work, self.services.index.query, self.services.engines.current, located)
@@ -209,7 +209,7 @@ class CodeTurn:
                     return await run_edit_task(Fix(context, finding))
             if trace := await self._find_failing_tests(context, span):
                 # an edit that leaves these tests failing is no fix, so nothing else is tried
-                reaches = _reaches(context, trace, span)
+                reaches = _does_reach(context, trace, span)
                 return await run_edit_task(RepairTests(context, trace, span if reaches else None))
             return await run_edit_task(Instruct(context, span, self.work.task))
 
@@ -241,7 +241,7 @@ class CodeTurn:
         """
         with suppress(NoAnswer):
             trace = await find_failures(context)
-            return trace if _reaches(context, trace, span) or read_task(self.work.task).repairs_tests else None
+            return trace if _does_reach(context, trace, span) or read_task(self.work.task).repairs_tests else None
         return None
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
@@ -326,7 +326,7 @@ class CodeTurn:
             tests = [change.file.name for change in proposal.changes if is_test_file(change)]
             if tests:
                 raise NoAnswer(
-                    f"The edit changes the test in {tests[0]} and not the code under test; nothing was changed"
+                    f"the edit changes the test in {tests[0]} and not the code under test; nothing was changed"
                 )
         event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
         self.states.enter("COMPLETE")
@@ -334,12 +334,12 @@ class CodeTurn:
 
 
 def is_test_file(change: Change) -> bool:
-    """Return whether a change is one of a file with tests."""
+    """Return whether a change is in a file with tests."""
     root = change.root or change.file.parent
     return TEST_PATH.search(change.file.relative_to(root).as_posix()) is not None
 
 
-def _reaches(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
+def _does_reach(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
     """Return whether a failing test runs a line of a span."""
     line_of = context.document.line_of
     return trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2))

@@ -18,7 +18,7 @@ class EditCopies:
     """Copies files before they are changed, and notes their state afterwards, so that only our changes are undone.
 
     Args:
-        checkpoints: Keeps the copies.
+        checkpoints: Stores the copies.
         record: Appends an event to the log of the session.
         on_change: Receives the paths of the files that an edit or a command changed.
     """
@@ -70,16 +70,16 @@ class EditCopies:
     async def seal(self) -> None:
         """Note the state of the files that were changed since the last call. What was done counts in any case."""
         while self._unsealed:
-            await self._report(await self._seal(self._unsealed.pop()))
+            await self._report(await self._seal_checkpoint(self._unsealed.pop()))
         copy = self._folder_copy
         if copy and self._runs_command:
             self._runs_command = False
-            if changed := await self._seal(copy.checkpoint_id):
+            if changed := await self._seal_checkpoint(copy.checkpoint_id):
                 self._folder_copy = None
                 self._record(replace(copy, paths=tuple(sorted(changed))))
                 await self._report(changed)
 
-    async def _seal(self, checkpoint_id: str) -> Sequence[str]:
+    async def _seal_checkpoint(self, checkpoint_id: str) -> Sequence[str]:
         try:
             return await self._checkpoints.seal(checkpoint_id)
         except HarnessError as error:

@@ -64,13 +64,13 @@ class SessionParts:
         config: The settings.
         models: The models, the first choice first.
         gate: The permission gate.
-        hooks: The hooks.
-        tasks: The tasks.
-        artifacts: The large outputs.
+        hooks: The hooks of the session.
+        tasks: The background tasks of the session.
+        artifacts: The large outputs, saved in files.
         checkpoints: The texts of files before edits.
         edit_copies: Makes and completes the checkpoints of edits.
         create_edit_driver: Returns the driver of a prompt that becomes an edit.
-        tools: Name → tool.
+        tools: The tools by their names.
         hidden_tools: Those that the lists of tools forbid.
         refresh_tools: Reads the tools of MCP servers again that have changed, and returns whether there are others now.
         questions: The questions that the client answers.
@@ -113,12 +113,12 @@ class OpenSession:
     """A session that is open in this process.
 
     Attributes:
-        notices: What its hooks are told.
+        notices: The notices that the hooks of the session get.
 
     Args:
         session: The turns and the log.
-        options: The options.
-        parts: The parts.
+        options: The options of the session.
+        parts: The gate, hooks, tasks and tools of the session.
         event_count: The number of events that the session had when it was opened.
         store: The folder of all sessions.
     """
@@ -171,7 +171,7 @@ class OpenSession:
         if self.options.driver == "chat":
             return self.create_chat_driver(schema)
         if schema is not None:
-            raise UsageError("the driver code makes edits, and no JSON; leave out the schema, or use the driver chat")
+            raise UsageError("the driver code cannot answer with JSON; leave out the schema, or use the driver chat")
         return self.parts.create_edit_driver()
 
     def create_chat_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:
@@ -216,7 +216,7 @@ class OpenSession:
         await self.notices.tell_start()
         outcome = await self.notices.ask("userPromptSubmit", ingress.text)
         if outcome.is_denied:
-            return self._refuse(ingress, _denial(outcome))
+            return self._refuse(ingress, _describe_denial(outcome))
         return await self._run_turn(replace(ingress, text=_with_context(ingress.text, outcome)), driver)
 
     async def enqueue(self, kind: QueueKind, text: str) -> str:
@@ -241,7 +241,7 @@ class OpenSession:
     async def _run_turn(self, ingress: Ingress, driver: Driver) -> TurnStopped:
         outcome = await self.notices.ask("turnStart", ingress.text)
         if outcome.is_denied:
-            return self._refuse(ingress, _denial(outcome))
+            return self._refuse(ingress, _describe_denial(outcome))
         facts = {"session_id": self.session.id, "prompt": ingress.text}
         ingress = replace(ingress, text=_with_context(ingress.text, outcome))
         try:
@@ -379,7 +379,7 @@ class Notices:
     Args:
         session: The session.
         options: Its options.
-        parts: Its parts.
+        parts: The gate, hooks, tasks and tools of the session.
         event_count: The number of events that it had when it was opened.
     """
 
@@ -433,7 +433,7 @@ class Notices:
         """Return a text that a user queues, with what the hooks of prompts add to it. Raise UsageError."""
         outcome = await self.ask("userPromptSubmit", text)
         if outcome.is_denied:
-            raise UsageError(_denial(outcome))
+            raise UsageError(_describe_denial(outcome))
         return _with_context(text, outcome)
 
     async def admit_change(self, **settings: str) -> None:
@@ -444,7 +444,7 @@ class Notices:
             raise UsageError(f"the hook {outcome.hook} does not allow this {names}: {outcome.reason}")
 
 
-def _denial(outcome: HookOutcome) -> str:
+def _describe_denial(outcome: HookOutcome) -> str:
     return f"the hook {outcome.hook} does not allow this prompt: {outcome.reason}"
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.chat.mcp.server_specs import ChosenServers, SettingsLayer, choose_servers
-from lsp_harness.config.load import SETTING_SOURCES, user_config_file
+from lsp_harness.config.load import SETTING_SOURCES, find_user_config_file
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError
 from lsp_harness.sessions.session_options import SessionOptions
@@ -26,7 +26,7 @@ def _read_layers(options: SessionOptions) -> Iterator[SettingsLayer]:
     root = options.root
     sources = SETTING_SOURCES if options.setting_sources is None else options.setting_sources
     files = {
-        "user": user_config_file(),
+        "user": find_user_config_file(),
         "project": root / "lsp-harness.toml",
         "local": root / "lsp-harness.local.toml",
     }

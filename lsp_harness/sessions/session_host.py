@@ -42,7 +42,7 @@ async def serve_session(
         incoming: The objects of the client. None ends them.
         outgoing: The objects for the client. None is the last item.
         options: The options of the session. With None, the first object must be the command `open`.
-        opener: Opens the session.
+        opener: Opens the session with its options.
     """
     try:
         await _SessionHost(incoming, outgoing, opener).run(options)
@@ -62,7 +62,7 @@ class _SessionHost:
         self._frames: FrameQueue = asyncio.Queue()
 
     async def run(self, options: Mapping[str, Any] | SessionOptions | None) -> None:
-        """Serve until the end."""
+        """Serve the session until its client ends it."""
         first: Frame | None = None
         if options is None:
             first = await self._incoming.get()
@@ -102,7 +102,9 @@ class _SessionHost:
                 reading.cancel()
 
     async def _read(self) -> None:
-        """Give answers at once, also while a command waits for one. Other frames wait for their turn."""
+        """Read the frames of the client. Answers count at once, also while a command waits for them. Other frames wait
+        for their turn.
+        """
         while (frame := await self._incoming.get()) is not None:
             if frame.get("command") in ANSWERS:
                 await self._handle(frame)
@@ -142,7 +144,7 @@ class _SessionHost:
         if unfinished := opened.unfinished_prompt:
             ready["unfinished"] = unfinished
         self._send(ready)
-        log.listeners.append(self._forward)
+        log.listeners.append(self._forward_event)
         opened.parts.client_hooks.send = self._send
         opened.record_start()
 
@@ -164,7 +166,7 @@ class _SessionHost:
     def _send(self, frame: Frame) -> None:
         self._outgoing.put_nowait(frame)
 
-    def _forward(self, event: Event) -> None:
+    def _forward_event(self, event: Event) -> None:
         request_id = self._require_open().session.requests.request_of(event.turn) or None
         frame = encode_frame(event, request_id)
         if frame is None:
@@ -231,7 +233,7 @@ class _SessionHost:
 
     def _refuse(self, request_id: str | None, message: str) -> None:
         """End a request that cannot begin a turn. It gets its `turn_stop`, too."""
-        fields = self._fields(request_id)
+        fields = self._make_fields(request_id)
         self._send({"type": "error", "message": message, "code": "UsageError", "recoverable": False, **fields})
         self._stop_unbegun(request_id, "error", message)
 
@@ -239,9 +241,9 @@ class _SessionHost:
         # the number that the turn would have had
         number = self._require_open().session.state.turn_count
         stop = {"type": "turn_stop", "turn_number": number, "reason": reason, "detail": detail, "text": ""}
-        self._send(stop | self._fields(request_id))
+        self._send(stop | self._make_fields(request_id))
 
-    def _fields(self, request_id: str | None) -> dict[str, Any]:
+    def _make_fields(self, request_id: str | None) -> dict[str, Any]:
         fields: dict[str, Any] = {"session_id": self._session_id, "seq": None, "turn": None}
         return fields | ({"id": request_id} if request_id is not None else {})
 

@@ -27,10 +27,10 @@ class SessionRow:
     """One session in a list.
 
     Attributes:
-        id: The id.
+        id: The id of the session.
         started_at: The time of the first event, in UTC.
         folder: The workspace folder.
-        driver: The driver.
+        driver: The driver of the session: `chat` or `code`.
         model: The model.
         turns: The number of turns.
         events: The number of events in its own log.

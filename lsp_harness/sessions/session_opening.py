@@ -189,11 +189,11 @@ def _create_models(
     models = [Model(describe_model(shared.config), shared.engine)] if shared else list[Model]()
     for choice in configs:
         models.append(create_model(choice, "", ""))
-        stack.push_async_exit(_closer(models[-1].engine))
+        stack.push_async_exit(_make_closer(models[-1].engine))
     return models
 
 
-def _closer(engine: Engine) -> Callable[..., Awaitable[None]]:
+def _make_closer(engine: Engine) -> Callable[..., Awaitable[None]]:
     """Return an exit of a block that closes an engine. If the block failed, its error counts, and no other."""
 
     async def close(error_type: object, error: BaseException | None, traceback: object) -> None:

@@ -57,7 +57,9 @@ class SessionOptions(ClientOptions):
         _check_word("default_mode", self.default_mode, ("", *PERMISSION_MODES))
         _check_word("driver", self.driver or "", DRIVERS)
         if self.driver == "code" and (self.json_schema is not None or self.system_prompt is not None):
-            raise UsageError("system_prompt and json_schema are options of the driver chat; leave them out, or use it")
+            raise UsageError(
+                "system_prompt and json_schema are options of the driver chat; leave them out, or use that driver"
+            )
         for source in self.setting_sources or ():
             _check_word("setting_sources", source, get_args(SettingSource))
         self._check_numbers()

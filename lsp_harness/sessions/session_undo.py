@@ -133,7 +133,7 @@ async def run_undo(checkpoints: Checkpoints, events: Iterable[Event], wish: Undo
         found = await checkpoints.restore(
             ids, wish.paths, turn=plan.turn, is_partial=True, is_redo=wish.is_redo, **options
         )
-    result = _result(plan, found)
+    result = _make_result(plan, found)
     kept: dict[str, dict[str, str]] = {}
     if found.skipped and not wish.is_redo:
         written = await checkpoints.texts(ids, list(found.skipped), texts / f"turn-{plan.turn}")
@@ -143,7 +143,7 @@ async def run_undo(checkpoints: Checkpoints, events: Iterable[Event], wish: Undo
 
 async def restore_turn(checkpoints: Checkpoints, plan: UndoPlan, *, force: bool) -> UndoResult:
     """Restore all files of a plan, and record it. Raise StaleDocument if somebody changed one and not `force`."""
-    return _result(plan, await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force))
+    return _make_result(plan, await checkpoints.restore(plan.checkpoints, turn=plan.turn, force=force))
 
 
 def create_guard(root: Path, record: Callable[[SessionEvent], object]) -> RestorationGuard:
@@ -190,7 +190,7 @@ def _plan(events: Iterable[Event], wish: UndoWish) -> UndoPlan:
     return plan_undo(events, wish.turn, takes_rest=wish.force or wish.with_commands)
 
 
-def _result(plan: UndoPlan, found: Restoration) -> UndoResult:
+def _make_result(plan: UndoPlan, found: Restoration) -> UndoResult:
     return UndoResult(plan.turn, tuple(found.event.paths), dict(found.skipped), found.removed, found.unsure)
 
 

@@ -39,7 +39,7 @@ class TurnReply:
     """The end of a turn.
 
     Attributes:
-        session_id: The session.
+        session_id: The id of the session.
         turn: The number of the turn.
         reason: Why it ended (see `TurnStopped`).
         detail: The reason in words.
@@ -57,7 +57,7 @@ class SessionVerbs:
     """The conversations of one client. They use the engine and the settings of the harness.
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         source: The surface, for the log: an editor or another program.
     """
 
@@ -86,11 +86,11 @@ class SessionVerbs:
             name = self._find(session_id) if session_id else ""
             if opened := self.opened.get(name):
                 return opened
-            root = self._folder_of_session(name) if name else self._folder(uri)
+            root = self._folder_of_session(name) if name else self._find_folder(uri)
             driver = (_find_driver(self._read(name)[1]) if name else driver) or "chat"
             given = {"cwd": str(root), "resume": name, "driver": driver, "source": self._source, "has_person": True}
             options = SessionOptions.from_mapping(given)
-            opened = await open_session(options, self._shared_model(), self._surroundings())
+            opened = await open_session(options, self._shared_model(), self._make_surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
             self.opened[opened.session.id] = opened
@@ -108,12 +108,12 @@ class SessionVerbs:
             HarnessError: The session cannot be opened.
         """
         self.require_trust()
-        folder = options.root.resolve() if options.cwd else self._folder("")
+        folder = options.root.resolve() if options.cwd else self._find_folder("")
         roots = self._services.workspace.roots
         if not any(folder.is_relative_to(root.resolve()) for root in roots):
             shown = ", ".join(map(str, roots))
             raise UsageError(f"this server serves {shown}, not {folder}; start `lsp-harness serve` for that folder")
-        return await open_session(replace(options, cwd=str(folder)), self._shared_model(), self._surroundings())
+        return await open_session(replace(options, cwd=str(folder)), self._shared_model(), self._make_surroundings())
 
     def require_trust(self) -> None:
         """Raise UsageError if the user does not trust the workspace: then nothing runs."""
@@ -145,7 +145,7 @@ class SessionVerbs:
         """Run a turn and return its end. The turns of one session run one after another.
 
         Args:
-            prompt: The request.
+            prompt: The text of the prompt.
             session_id: The session to continue. Empty begins a new one.
             uri: A file or folder in the workspace folder of a new session.
             on_event: Receives the events of this turn.
@@ -265,7 +265,7 @@ class SessionVerbs:
     def _shared_model(self) -> SharedModel:
         return SharedModel(self._services.config, self._services.engines.current)
 
-    def _surroundings(self) -> Surroundings:
+    def _make_surroundings(self) -> Surroundings:
         services = self._services
         # only an editor tells whether the user trusts the folder; elsewhere the settings do
         is_trusted = self._source == "lsp" and services.workspace.is_trusted
@@ -289,7 +289,7 @@ class SessionVerbs:
         except FileMissing:
             return name, []
 
-    def _folder(self, uri: str) -> Path:
+    def _find_folder(self, uri: str) -> Path:
         roots = self._services.workspace.roots
         if not roots:
             raise UsageError("a session needs a workspace folder; open a folder in the editor")
@@ -300,7 +300,7 @@ class SessionVerbs:
         """Return the folder in which a session began, which must be one of the workspace."""
         _, events = self._read(name)
         root = next((event.data.get("root") for event in events if event.type == "session.started"), "")
-        folder, roots = Path(str(root or self._folder(""))), self._services.workspace.roots
+        folder, roots = Path(str(root or self._find_folder(""))), self._services.workspace.roots
         if any(folder.resolve().is_relative_to(root.resolve()) for root in roots):
             return folder
         raise UsageError(f"the session {name} belongs to {folder}; open that folder to continue it")

@@ -11,7 +11,7 @@ from typing import cast
 from lsp_harness.chat.chat_model import Model
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.tool_environment import Execution
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, object_schema, read_text
 from lsp_harness.errors import HarnessError, NoAnswer, UsageError
 from lsp_harness.events.session_events import AgentFinished
 from lsp_harness.kernel.ingress import Ingress
@@ -41,12 +41,12 @@ class ParentSession:
     """The parts of the session that starts subagents.
 
     Attributes:
-        options: Its options.
+        options: The options of the parent.
         models: Its models, which the subagents use too.
-        log: Its log.
+        log: The log of the parent.
         gate: Its gate, whose mode and person count for the subagents too.
-        hooks: Its hooks.
-        tasks: Its tasks.
+        hooks: The hooks of the parent.
+        tasks: The background tasks of the parent.
     """
 
     options: SessionOptions
@@ -71,7 +71,7 @@ class SubagentTool:
         + " ".join(f"{preset.name}: {preset.purpose}." for preset in PRESETS.values())
     )
     schema: Schema = object_schema(
-        {"prompt": text_schema("The whole task, with all names and paths that it needs", MAX_PROMPT_CHARS)},
+        {"prompt": make_text_schema("The whole task, with all names and paths that it needs", MAX_PROMPT_CHARS)},
         {
             "preset": {"enum": list(PRESETS), "description": f"{next(iter(PRESETS))} if absent"},
             "execution": {"enum": list(EXECUTIONS), "description": "background: go on and get the answer later"},
@@ -158,7 +158,7 @@ class SubagentTool:
         """Return the options of a subagent, which may never do more than its parent."""
         options, log = self._parent.options, self._parent.log
         if options.max_tokens_total and self._used_tokens >= options.max_tokens_total:
-            raise UsageError(f"all {options.max_tokens_total} tokens of the session are used")
+            raise UsageError(f"all {options.max_tokens_total} tokens of the session are used; raise max_tokens_total")
         return replace(
             options,
             allowed_tools=narrow_tools(preset.tools, options.allowed_tools),

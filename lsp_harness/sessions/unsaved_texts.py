@@ -23,7 +23,7 @@ class UnsavedTexts:
     """The texts of one client that differ from their files (see `EditorTexts`).
 
     Args:
-        services: The shared parts of the harness.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:

@@ -89,7 +89,7 @@ def parse_bytes(
 
     Args:
         language: The language whose grammar is used.
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         allowance: The processor time that the parse may take.
         old: The tree of the previous version, after `Tree.edit`. Its unchanged nodes are reused.
         budget: The limits on the shape of the tree.
@@ -124,13 +124,13 @@ def check_shape(root: Node, budget: ParseBudget) -> None:
     """
     count = root.descendant_count
     if count > budget.max_nodes:
-        raise ParseBudgetExceeded(f"its tree has more than {budget.max_nodes:,} nodes")
+        raise ParseBudgetExceeded(f"the tree has more than {budget.max_nodes:,} nodes")
     if count < MIN_CHECKED_NODES:
         return
     if root.has_error and any(node.child_count > budget.max_error_children for node in _outermost_errors(root)):
         raise ParseBudgetExceeded(f"more than {budget.max_error_children:,} words in a row fit no rule of the grammar")
     if count > budget.max_depth and _estimate_depth(root, count) > budget.max_depth:
-        raise ParseBudgetExceeded(f"it is nested more than {budget.max_depth:,} levels deep")
+        raise ParseBudgetExceeded(f"the code is nested more than {budget.max_depth:,} levels deep")
 
 
 def _outermost_errors(root: Node) -> list[Node]:

@@ -40,7 +40,7 @@ class Lexeme(NamedTuple):
     kind: LexemeKind
     line: int
     starts_line: bool
-    """Whether it is the first token of its line."""
+    """Whether the token is the first one of its line."""
 
 
 def read_lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Lexeme]:

@@ -22,7 +22,7 @@ MAX_LINE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """One declaration.
+    """One declaration of an outline.
 
     `start` is its byte offset, `text` keeps the indentation of the file, `depth` counts the enclosing classes.
     """
@@ -85,11 +85,11 @@ def _find_declarations(tree: SyntaxTree) -> Iterable[_Declaration]:
                 stop = head.end_byte if head else cut.start_byte if cut else node.end_byte
                 new = _Declaration(cast("OutlineKind", name), node, stop, value)
                 old = declarations.get(node.byte_range, new)
-                declarations[node.byte_range] = max(old, new, key=_specificity)
+                declarations[node.byte_range] = max(old, new, key=_rate_specificity)
     return declarations.values()
 
 
-def _specificity(declaration: _Declaration) -> tuple[int, int]:
+def _rate_specificity(declaration: _Declaration) -> tuple[int, int]:
     """Return a sort key that is largest for the best of several patterns that match the same node.
 
     A field that holds a function is a function. A signature ends at the first part that does not belong to it. In `x =

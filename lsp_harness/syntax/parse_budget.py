@@ -12,7 +12,7 @@ MAX_TEXT_BYTES = 2_000_000
 
 
 class ParseBudgetExceeded(Exception):
-    """No tree can be made within the budget.
+    """The failure that no tree can be made within the budget.
 
     The message gives the reason, as a clause about the text ("it is larger than …").
     """
@@ -44,8 +44,9 @@ class ParseBudget:
 
 BUDGET = ParseBudget()
 FILE_BUDGET = ParseBudget(text_s=2.0, max_nodes=2_000_000)
-"""For a file that is parsed once, in a process or thread that no request waits for. An index takes larger files than an
-editor does."""
+"""The budget for a file that is parsed once, in a process or thread that no request waits for. An index takes larger
+files than an editor.
+"""
 
 
 class Allowance:

@@ -26,7 +26,7 @@ def find_statement_spans(tree: SyntaxTree, region: Span) -> list[Span]:
 
     Args:
         tree: The syntax tree of the text.
-        region: The bytes.
+        region: The byte range in which to search.
     """
     document = tree.document
     spans: dict[int, Span] = {}

@@ -113,7 +113,8 @@ def _innermost_node(tree: SyntaxTree, offset: int, kind: str) -> Node | None:
     enclosing = [
         n
         for n in nodes
-        if n.start_byte <= offset < n.end_byte or (n.start_byte <= anchor < n.end_byte and _column(data, n) < column)
+        if n.start_byte <= offset < n.end_byte
+        or (n.start_byte <= anchor < n.end_byte and _count_column(data, n) < column)
     ]
     # A one-line lambda such as `x => x.y` is part of an expression and is no scope of its own.
     enclosing = [n for n in enclosing if b"\n" in data[n.start_byte : n.end_byte] or _name(n)]
@@ -150,7 +151,7 @@ def indent_width(line: bytes) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _column(data: bytes, node: Node) -> int:
+def _count_column(data: bytes, node: Node) -> int:
     return indent_width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
 
 

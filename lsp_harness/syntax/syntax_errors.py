@@ -83,12 +83,12 @@ class Fault:
 
 def find_faults(tree: SyntaxTree) -> list[Fault]:
     """Return all syntax errors of a tree in the order of the source."""
-    return [_fault(tree, node) for node in _broken_nodes(tree)]
+    return [_make_fault(tree, node) for node in _broken_nodes(tree)]
 
 
 def find_error_regions(tree: SyntaxTree) -> list[Region]:
     """Return the byte ranges of the ERROR and MISSING nodes: one for each fault of `find_faults`, in the same order."""
-    return [_region(node) for node in _broken_nodes(tree)]
+    return [_make_region(node) for node in _broken_nodes(tree)]
 
 
 def find_new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
@@ -119,11 +119,11 @@ def find_new_tree_faults(
     nodes = _broken_nodes(after)
     if not nodes:
         return []
-    old, new = [_region(node) for node in _broken_nodes(before)], [_region(node) for node in nodes]
+    old, new = [_make_region(node) for node in _broken_nodes(before)], [_make_region(node) for node in nodes]
     added = find_new_regions(old, new, minimize_edits(before.data, edits), after.data)
     if added and old and thorough:
         added = _without_unavoidable(before, after, old, new, added)
-    return [_fault(after, nodes[index]) for index in added]
+    return [_make_fault(after, nodes[index]) for index in added]
 
 
 def _without_unavoidable(
@@ -136,7 +136,7 @@ def _without_unavoidable(
     harmless = [_harmless_edit(before, edit) for edit in line_edits(before.data, after.data)]
     data = apply(before.data, harmless)
     control = parse(Document.from_text(before.document.uri, data, language=before.language.id))
-    control_regions = [_region(node) for node in _broken_nodes(control)] if control else []
+    control_regions = [_make_region(node) for node in _broken_nodes(control)] if control else []
     control_added = find_new_regions(old, control_regions, harmless, control.data if control else b"")
     unavoidable = Counter(control_regions[index].token for index in control_added)
     remaining: list[int] = []
@@ -189,7 +189,7 @@ def _outermost_broken_nodes(node: Node) -> Iterator[Node]:
             stack += reversed(node.children)
 
 
-def _region(node: Node) -> Region:
+def _make_region(node: Node) -> Region:
     return Region(node.start_byte, node.end_byte, node.type if node.is_missing else "")
 
 
@@ -201,7 +201,7 @@ def _harmless_edit(tree: SyntaxTree, edit: Edit) -> Edit:
     return Edit(edit.end, edit.end, b"".join(lines))
 
 
-def _fault(tree: SyntaxTree, node: Node) -> Fault:
+def _make_fault(tree: SyntaxTree, node: Node) -> Fault:
     if node.is_missing:
         token = node.type.replace("_", " ") if node.is_named else f"`{node.type}`"
         return Fault(node.start_byte, node.end_byte, f"missing {token}", "missing")

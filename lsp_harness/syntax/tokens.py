@@ -37,7 +37,7 @@ class Token:
 
 def read_tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
     """Return the tokens that touch the bytes from `start` to `end`, in the order of the text."""
-    return [_token(tree, node) for node in _leaves(tree.root, start, end)]
+    return [_make_token(tree, node) for node in _leaves(tree.root, start, end)]
 
 
 def scan_tokens(data: bytes, start: int, end: int) -> list[Token]:
@@ -53,12 +53,12 @@ def scan_tokens(data: bytes, start: int, end: int) -> list[Token]:
     for match in TOKEN_PATTERN.finditer(text):
         offset += len(text[previous_end : match.start()].encode("utf-8", "surrogatepass"))
         size = len(match.group().encode("utf-8", "surrogatepass"))
-        tokens.append(Token(_kind(match.group()), match.group(), offset, offset + size))
+        tokens.append(Token(_find_kind(match.group()), match.group(), offset, offset + size))
         offset, previous_end = offset + size, match.end()
     return tokens
 
 
-def _kind(text: str) -> TokenKind:
+def _find_kind(text: str) -> TokenKind:
     if text[0].isdigit():
         return "literal"
     if text[0].isalpha() or text[0] in "_$" or ord(text[0]) > 127:
@@ -79,7 +79,7 @@ def _leaves(root: Node, start: int, end: int) -> Iterator[Node]:
             yield node
 
 
-def _token(tree: SyntaxTree, node: Node) -> Token:
+def _make_token(tree: SyntaxTree, node: Node) -> Token:
     text = decode(tree.data[node.start_byte : node.end_byte])
     kind: TokenKind
     if "comment" in node.type:

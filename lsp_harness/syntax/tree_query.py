@@ -10,7 +10,7 @@ from threading import Lock
 
 from tree_sitter import Node, Query, QueryCursor
 
-from lsp_harness.config.resources import resource_path
+from lsp_harness.config.resources import find_resource
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import grammar
 
@@ -44,7 +44,7 @@ def read_query_source(language: LanguageSpec, name: str) -> str:
     """Return the text of a query: first that of the parent language of a dialect, then that of the dialect itself."""
     names, _, parent = name.partition("@")
     files = [
-        resource_path("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
+        find_resource("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
     ]
     source = "\n".join(file.read_text("utf-8") for file in files if file.is_file())
     return "\n".join(re.findall(rf"^\({parent} (\(.+)\)$", source, re.MULTILINE)) if parent else source
@@ -68,7 +68,7 @@ def captures(
         depth: If given, only patterns that start at most so many levels below `node` match.
     """
     query = load_query(language, name)
-    return _cursor(query, byte_range, depth).captures(node) if query else {}
+    return _make_cursor(query, byte_range, depth).captures(node) if query else {}
 
 
 def matches(
@@ -81,10 +81,10 @@ def matches(
 ) -> Iterator[dict[str, list[Node]]]:
     """Run a query and yield the captures of each match. The arguments are those of `captures`."""
     if query := load_query(language, name):
-        yield from (nodes for _, nodes in _cursor(query, byte_range, depth).matches(node))
+        yield from (nodes for _, nodes in _make_cursor(query, byte_range, depth).matches(node))
 
 
-def _cursor(query: Query, byte_range: tuple[int, int] | None, depth: int | None) -> QueryCursor:
+def _make_cursor(query: Query, byte_range: tuple[int, int] | None, depth: int | None) -> QueryCursor:
     cursor = QueryCursor(query)
     if byte_range:
         cursor.set_byte_range(*byte_range)

@@ -104,9 +104,9 @@ def generate_tails(
         # `}` closes an expression inside of a string that is still open.
         tails += [f"{brace}{lead}{inner}{_join_closers(rest)}" for brace in ("", "}")]
     if not line_continues:
-        for operand in _operands(language, text, bool(state.quote or state.in_comment)):
+        for operand in _list_operands(language, text, bool(state.quote or state.in_comment)):
             tails += [f"{lead}{operand}{inner} {{"] * reopens
-            tails += (lead + tail for tail in _endings(language, text, operand, inner, rest))
+            tails += (lead + tail for tail in _list_endings(language, text, operand, inner, rest))
         if state.in_comment and language.block == "indent":
             tails += (f"{lead}pass", f"{lead}    pass")
     yielded = {""}
@@ -118,7 +118,7 @@ def generate_tails(
             yield tail
 
 
-def _operands(language: LanguageSpec, text: str, is_inert: bool) -> list[str]:
+def _list_operands(language: LanguageSpec, text: str, is_inert: bool) -> list[str]:
     """Return what may follow directly, before any closing bracket.
 
     `is_inert` says that the text ends in a string or comment.
@@ -141,7 +141,7 @@ def _operands(language: LanguageSpec, text: str, is_inert: bool) -> list[str]:
     return ["", f" {operand}"]
 
 
-def _endings(language: LanguageSpec, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
+def _list_endings(language: LanguageSpec, text: str, operand: str, inner: str, rest: list[str]) -> list[str]:
     """Return the texts that may complete a statement from its operand on.
 
     Args:
@@ -314,7 +314,7 @@ def adds_error(
     last_line = after.data[after.data.rfind(b"\n", 0, end) + 1 : end]
     has_body = len(below) - len(below.lstrip()) > len(last_line) - len(last_line.lstrip())
     line_continues = bool(after.data[end : line_end if line_end >= 0 else None].strip(b" \t\r)]},;:"))
-    offset, excerpt = _excerpt(before, edit, allowance)
+    offset, excerpt = _cut_excerpt(before, edit, allowance)
     for outer_brackets in range(MAX_OUTER_BRACKETS + 1) if had_errors else (None,):
         tails = generate_tails(
             text,
@@ -340,14 +340,14 @@ def adds_error(
 def _is_sound(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     if find_new_tree_faults(before, after, [edit], thorough=False):
         return False
-    return not after.language.compiles_in_process or _compiles(before, after, edit)
+    return not after.language.compiles_in_process or _does_compile(before, after, edit)
 
 
 def _shift_edit(edit: Edit, tail: bytes, offset: int) -> Edit:
     return Edit(edit.start + offset, edit.end + offset, edit.new + tail)
 
 
-def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int, SyntaxTree | None]:
+def _cut_excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int, SyntaxTree | None]:
     """Return the statements around an edit as a separate text, and the shift from document offsets to its offsets.
 
     A tail that fails in the excerpt also fails in the whole text, where the parse costs ten times as much. The excerpt
@@ -362,7 +362,7 @@ def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int,
     return len(opening) - start, part if part and not part.root.has_error else None
 
 
-def _compiles(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
+def _does_compile(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     """Return whether the Python compiler accepts the edit: it checks the indentation, which the grammar does not.
 
     Only the statements around the edit are compiled, those of the module or the innermost class. The edit is accepted

@@ -28,15 +28,15 @@ class DiffPart:
 
     @property
     def old(self) -> str:
-        """The old text."""
-        return self._text("+")
+        """The text of the part before the change."""
+        return self._join_lines("+")
 
     @property
     def new(self) -> str:
-        """The new text."""
-        return self._text("-")
+        """The text of the part after the change."""
+        return self._join_lines("-")
 
-    def _text(self, left_out: str) -> str:
+    def _join_lines(self, left_out: str) -> str:
         text, is_kept = "", False
         for line in self.lines:
             if line.startswith("\\"):

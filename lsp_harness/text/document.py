@@ -48,11 +48,11 @@ class ColumnIndex:
 
     @property
     def size(self) -> int:
-        """Bytes of the line."""
+        """Number of bytes of the line."""
         return self._ends[-1]
 
     def byte_column(self, line: bytes, character: int) -> int:
-        """Return the same as `position.byte_column`."""
+        """Return the byte column of an LSP position, by `position.byte_column`."""
         if character <= 0:
             return 0
         n = min(bisect_right(self._units, character), len(self._sizes)) - 1
@@ -60,7 +60,7 @@ class ColumnIndex:
         return self._ends[n] + byte_column(block, character - self._units[n], self._encoding)
 
     def column(self, line: bytes, byte: int) -> int:
-        """Return the same as `position.column`."""
+        """Return the column of an LSP position, by `position.column`."""
         n = min(bisect_right(self._ends, byte), len(self._sizes)) - 1
         block = line[self._ends[n] : self._ends[n + 1]]
         return self._units[n] + column(block, byte - self._ends[n], self._encoding)

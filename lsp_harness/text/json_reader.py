@@ -46,7 +46,7 @@ class JsonReader:
 
     def mismatch(self, value: Any, empty: Any) -> Any:
         """Return the value that stands for one of another type. `empty` is the empty value of the wanted type."""
-        raise ValueError(f"{value!r} has another type")
+        raise ValueError(f"{value!r} has the wrong type")
 
     def _make(self, kind: Any) -> Read:
         origin, arguments = get_origin(kind), get_args(kind)

@@ -50,7 +50,7 @@ class CheckContext:
     """The tools of the checks, and the purpose of the edit.
 
     Attributes:
-        tools: The programs.
+        tools: The linter, type checkers and test runners.
         finding: The finding to repair, or None if the edit has another purpose.
         subject: What the finding is about, or None if there is no finding.
         task: The request in words. It may be empty.
@@ -167,11 +167,11 @@ def _combine(changes: ChangeSet, outcomes: Sequence[Outcome]) -> Outcome:
 
 
 class ComparisonCheck(Check):
-    """A question that fails a proposal for what it adds. What was there before does not count."""
+    """A check that fails a proposal for the findings that it adds. Findings that the text had before do not count."""
 
     @abstractmethod
     async def compare(self, changes: ChangeSet) -> Comparison:
-        """Return what is new.
+        """Return the findings that the proposal adds.
 
         Raises:
             NothingComparedError: No tool can say anything about the proposal.
@@ -196,7 +196,7 @@ class AbsentCheck(Check):
     """The place of a check that the settings switch off, or that cannot run here.
 
     Args:
-        check: The check.
+        check: The check that does not run.
         reason: Why it does not run.
     """
 
@@ -207,7 +207,7 @@ class AbsentCheck(Check):
         self._reason = reason
 
     async def judge(self, changes: ChangeSet) -> Outcome:
-        """Return that the check was skipped."""
+        """Return the outcome of a check that was skipped, with the reason."""
         del changes
         return Outcome(self.name, "skipped", reason=self._reason)
 

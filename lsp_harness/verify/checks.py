@@ -124,7 +124,7 @@ class LintCheck(ComparisonCheck):
         return await self._tools.compare(tool, changes, "warning")
 
     async def _compare_document(self, change: Change) -> list[NewFinding]:
-        """Compare the findings of ruff."""
+        """Return the findings of ruff that an edit of one document adds."""
         if not is_python(change.before, change.file):
             raise NothingComparedError(f"no linter is known for {change.file.suffix or 'this text'}")
         if self._ruff.missing_reason:
@@ -374,7 +374,7 @@ class SuiteCheck(Check):
 
     @classmethod
     def explain_absence(cls, context: CheckContext) -> str:
-        """Return why no tests run."""
+        """Return why the tests of the project are not run."""
         return super().explain_absence(context) or NO_TESTS
 
     async def judge(self, changes: ChangeSet) -> Outcome:
@@ -404,7 +404,7 @@ class ReviewCheck(Check):
     """Asks for an opinion. It is recorded, and it fails an edit only if the settings say so.
 
     Args:
-        reviewer: Asks the model.
+        reviewer: Asks the model about a change.
         task: The request in words.
         can_veto: Whether a NO fails the edit.
     """
@@ -451,7 +451,7 @@ class ReviewCheck(Check):
         return Outcome(self.name, "failed", (finding,), str(review), is_opinion=True)
 
     def format_finding(self, finding: Finding, document: Document) -> str:
-        """Return the line "REVIEW: NO"."""
+        """Return the line "REVIEW: NO" with the reason, for the feedback in a prompt."""
         del document
         return f"{self.feedback_label}: {finding.code}"
 

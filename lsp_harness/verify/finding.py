@@ -24,7 +24,7 @@ class RelatedPlace:
     Attributes:
         path: The file, absolute.
         line: The line, counted from 1.
-        message: What is there.
+        message: What the finding says about this place.
     """
 
     path: str

@@ -166,7 +166,7 @@ def find_subject(finding: Finding, document: Document, tree: SyntaxTree | None =
         document: The text of the finding.
         tree: The syntax tree of the text. With it, a finding at a syntax error is recognized as one.
     """
-    start, end = reported = _clamp(finding, document)
+    start, end = reported = _clamp_span(finding, document)
     message = finding.message
     kind = find_subject_kind(finding)
     if kind == "rule" and tree is not None and _has_syntax_error(tree, document, Span(start, end)):
@@ -224,7 +224,7 @@ def _has_syntax_error(tree: SyntaxTree, document: Document, span: Span) -> bool:
     )
 
 
-def _clamp(finding: Finding, document: Document) -> Span:
+def _clamp_span(finding: Finding, document: Document) -> Span:
     start = max(0, min(finding.start, len(document.data)))
     return Span(start, max(start, min(finding.end, len(document.data))))
 

@@ -76,7 +76,7 @@ class Reviewer:
                 raise ReviewSkippedError(f"{change.file.name} is {reason}, so it is not sent to the model")
         question = format_question(task, changes)
         if find_secrets(encode(question)):
-            raise ReviewSkippedError("this contains what looks like a secret, so it is not sent to the model")
+            raise ReviewSkippedError("this code contains what looks like a secret, so it is not sent to the model")
         engine = self.find_engine()
         messages = (("system", SYSTEM), ("user", question))
         # half of a change would be another change

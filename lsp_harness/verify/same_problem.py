@@ -184,7 +184,7 @@ def group_problems(findings: Iterable[Finding], problems: Iterable[SharedProblem
 
 
 def name_problem(finding: Finding, document: Document) -> tuple[int, str]:
-    """Return a place and a name that all findings about one problem have, as far as these two tell."""
+    """Return a place and a name that all findings about one problem share, as far as these two decide that."""
     subject = find_subject(finding, document)
     if subject.kind in ("name", "removal") and subject.name:
         return subject.span.start, f"{subject.kind} {subject.name}"

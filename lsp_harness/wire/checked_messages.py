@@ -29,7 +29,7 @@ LOG = logging.getLogger(__name__)
 
 
 class CheckedMessages:
-    """The messages of one peer.
+    """The reader of the messages of one peer, which answers invalid ones with an error.
 
     Args:
         send: Sends a message to the peer.

@@ -53,10 +53,10 @@ def to_wire(event: events.ClientEvent) -> dict[str, Any]:
     if event.prompt_id is not None:
         frame["id"] = event.prompt_id
     details = own.pop("details", {})
-    return {**details, **frame, **{key: _plain(value) for key, value in own.items() if value is not None}}
+    return {**details, **frame, **{key: _make_plain(value) for key, value in own.items() if value is not None}}
 
 
-def _plain(value: Any) -> Any:
+def _make_plain(value: Any) -> Any:
     return list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
 
 

@@ -68,7 +68,7 @@ class TextDelta(ClientEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThinkingDelta(ClientEvent):
-    """A piece of the reasoning of the model, if it reports that apart."""
+    """A piece of the reasoning of the model, if the model reports its reasoning apart."""
 
     frame: ClassVar[str] = "thinking"
     content: str
@@ -315,7 +315,7 @@ class CandidateEvent(ClientEvent):
     """The event that a candidate was generated, rejected or selected, as `status` says.
 
     Attributes:
-        status: What happened.
+        status: What happened to it, in one word.
         candidate: The number of the candidate in its turn, from 1.
         reason: Why it was rejected.
         text: The new text of its edits.
@@ -367,7 +367,7 @@ class EditEvent(ClientEvent):
     """The event that an edit was proposed, applied, rejected, reverted or became stale, as `status` says.
 
     Attributes:
-        status: What happened.
+        status: What happened to it, in one word.
         proposal: The id of the proposal.
         diff: The proposed edit as a diff.
         summary: The edit in one line.
@@ -393,7 +393,7 @@ class TaskEvent(ClientEvent):
     """The event that a task started, completed, failed or was cancelled, as `status` says.
 
     Attributes:
-        status: What happened.
+        status: What happened to it, in one word.
         task_id: The id of the task.
         kind: "shell", "tests", "subagent" or another word, when it starts.
         summary: One line about the task or its result.

@@ -13,7 +13,7 @@ class LineTooLong(HarnessError):
 
 
 class MessageLines:
-    """The lines of one program.
+    """The reader of the output of one program that writes a message on each line.
 
     Args:
         read: Returns up to as many bytes as it is asked for, and none at the end.

@@ -17,7 +17,7 @@ BLANK_LINES = (b"\r\n", b"\n")
 
 
 class UnreadableStream(Exception):
-    """It is not known where the next message begins."""
+    """A failure of framing: nobody knows where the next message begins."""
 
 
 def _refuse(fault: str) -> NoReturn:
@@ -83,9 +83,9 @@ class MessageReader:
                 length = int(match[1])
                 if length > self._max_bytes:
                     self._report(f"a message of {length} bytes is too long")
-                    raise UnreadableStream(f"the header of a message says {length} bytes")
+                    raise UnreadableStream(f"a message has {length} bytes, which is too long")
             elif self._strict and not HEADER.match(line):
-                raise UnreadableStream("this is not a message header")
+                raise UnreadableStream("the stream has a line that is not a message header")
             elif line.lower().startswith(b"content-length"):
                 fault = "Content-Length is not a number of bytes"
         return None

@@ -68,7 +68,7 @@ Message = Request | Notification | Response | InvalidRequest | UnanswerableMessa
 def parse(body: bytes) -> Message:
     """Parse one message. Never raises."""
     try:
-        raw: Any = json.loads(_text(body), parse_constant=_reject_constant)
+        raw: Any = json.loads(_decode_text(body), parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return InvalidRequest(None, PARSE_ERROR, f"the message is not JSON: {reason}")
@@ -79,10 +79,10 @@ def classify(raw: Any) -> Message:
     """Return what a JSON value is as a message. Never raises."""
     if not isinstance(raw, dict):
         return InvalidRequest(None, INVALID_REQUEST, "a message must be a JSON object; batches are not read")
-    return _classify(cast("dict[str, Any]", raw))
+    return _classify_value(cast("dict[str, Any]", raw))
 
 
-def _text(body: bytes) -> str:
+def _decode_text(body: bytes) -> str:
     """Decode UTF-8. Lone surrogates stay, and invalid bytes become lone surrogates, so that no text is lost."""
     try:
         return body.decode("utf-8", "surrogatepass")
@@ -90,7 +90,7 @@ def _text(body: bytes) -> str:
         return body.decode("utf-8", "surrogateescape")
 
 
-def _classify(raw: dict[str, Any]) -> Message:
+def _classify_value(raw: dict[str, Any]) -> Message:
     has_id, id, method = "id" in raw, raw.get("id"), raw.get("method")
     is_answer = "method" not in raw and ("result" in raw or "error" in raw)
     if has_id and not _is_valid_id(id):
@@ -138,5 +138,5 @@ def error_response(id: Id | None, code: int, message: str, data: Any = None) -> 
 
 
 def dump(message: dict[str, Any]) -> bytes:
-    """Encode a message. It is escaped to ASCII, so that lone surrogates stay."""
+    """Encode a message as JSON. All other characters than ASCII are escaped, so that lone surrogates survive."""
     return json.dumps(message, separators=(",", ":")).encode("ascii")

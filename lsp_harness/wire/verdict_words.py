@@ -46,12 +46,12 @@ class CheckResult(Protocol):
 
     @property
     def status(self) -> str:
-        """One of `STATUS_MARKS`."""
+        """The status of the check, one of `STATUS_MARKS`."""
         ...
 
     @property
     def reason(self) -> str:
-        """Why it was skipped, or another remark."""
+        """Why the check was skipped, or another remark about it."""
         ...
 
     @property
@@ -61,7 +61,7 @@ class CheckResult(Protocol):
 
     @property
     def is_opinion(self) -> bool:
-        """True if it is the opinion of a model."""
+        """True if the outcome is the opinion of a model."""
         ...
 
     @property
@@ -117,10 +117,10 @@ def describe_standing(results: Sequence[CheckResult]) -> str:
         case "incomplete":
             return ONLY_SYNTAX
         case "unresolved":
-            named = [_title(result) for result in results if result.is_unresolved]
+            named = [_make_title(result) for result in results if result.is_unresolved]
             return f"not verified {STATUS_MARKS['skipped']}, still wrong: {', '.join(named)}"
         case "failed":
-            named = [_title(result) for result in results if result.status == "failed"]
+            named = [_make_title(result) for result in results if result.status == "failed"]
             return f"failed {STATUS_MARKS['failed']} {', '.join(named)}"
         case "unchecked":
             return f"not checked {STATUS_MARKS['skipped']}"
@@ -158,7 +158,7 @@ def conclude(subject: str, standing: str, words: str, marks: str) -> str:
 def mark_check(result: CheckResult, title: str = "") -> str:
     """Return a check with the sign of its status and the part that was checked: "tests ✓ (24 of 53 files)"."""
     sign = STATUS_MARKS.get(result.status, STATUS_MARKS["skipped"])
-    return f"{title or _title(result)} {sign}" + (f" ({result.extent})" if result.extent else "")
+    return f"{title or _make_title(result)} {sign}" + (f" ({result.extent})" if result.extent else "")
 
 
 def explain_check(result: CheckResult, title: str = "") -> str:
@@ -170,7 +170,7 @@ def explain_check(result: CheckResult, title: str = "") -> str:
     parts = (result.extent, shorten_reason(result.reason) if says_why else "")
     remark = "; ".join(part for part in parts if part)
     sign = STATUS_MARKS.get(result.status, STATUS_MARKS["skipped"])
-    return f"{title or _title(result)} {sign}" + (f" ({remark})" if remark else "")
+    return f"{title or _make_title(result)} {sign}" + (f" ({remark})" if remark else "")
 
 
 def shorten_reason(text: str, limit: int = MAX_REASON_CHARS) -> str:
@@ -179,6 +179,6 @@ def shorten_reason(text: str, limit: int = MAX_REASON_CHARS) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _title(result: CheckResult) -> str:
+def _make_title(result: CheckResult) -> str:
     title = getattr(result, "title", "")
     return title or CHECK_TITLES.get(result.check, result.check)

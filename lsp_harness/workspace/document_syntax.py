@@ -214,7 +214,7 @@ class DocumentSyntax:
             self._is_plain = is_plain_text(after.data, edit.start, edit.start + len(edit.new))
         if tree := self._tree:
             self._tree = None
-            if self._is_plain or not _loop():
+            if self._is_plain or not _find_loop():
                 self._follow(tree, before, edit, after)
         if self._tree is None:
             self._declarations = None
@@ -263,14 +263,14 @@ class DocumentSyntax:
         if is_current and service.clock() < self._paused_until and 2 * len(text.data) > self._failed_size:
             return None
         is_plain = self._is_plain = self._is_plain or is_plain_text(text.data)
-        if _loop() and (self._task or not is_plain or self.missing_reason or service.clock() < self._slow_until):
+        if _find_loop() and (self._task or not is_plain or self.missing_reason or service.clock() < self._slow_until):
             return self._begin(text) if is_current else None
         try:
             tree = parse_within(
-                text, service.new_allowance(service.budget.keystroke_s if _loop() else service.budget.text_s)
+                text, service.new_allowance(service.budget.keystroke_s if _find_loop() else service.budget.text_s)
             )
         except ParseBudgetExceeded as error:
-            if is_current and _loop():
+            if is_current and _find_loop():
                 return self._begin(text)
             if is_current:
                 self._refuse(text, str(error))
@@ -353,7 +353,7 @@ class DocumentSyntax:
             self._service.on_change()
 
 
-def _loop() -> asyncio.AbstractEventLoop | None:
+def _find_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.syntax.scope import find_imports
 from lsp_harness.syntax.symbols.declarations import find_declarations
@@ -62,7 +62,7 @@ def _read(open_document: OpenDocument) -> UnsavedText | None:
 def _without_secrets(text: Document) -> bytes:
     """Return the bytes of a text, with spaces in place of the lines that hold a secret."""
     data = bytearray(text.data)
-    for line in secret_lines(text):
+    for line in find_secret_lines(text):
         start, end = text.line_span(line)
         data[start:end] = b" " * (end - start)
     return bytes(data)

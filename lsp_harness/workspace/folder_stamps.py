@@ -226,10 +226,10 @@ def _read_stamp(path: str, before: Mapping[str, Stamp], now_ns: int, scope: Scop
     if old and old.status == key and not old.digest and not is_racy:
         return old
     needs_digest = is_racy or (old is not None and old.status == key and bool(old.digest))
-    return Stamp(key, _digest(path, status.st_size) if needs_digest else b"", scope)
+    return Stamp(key, _hash_file(path, status.st_size) if needs_digest else b"", scope)
 
 
-def _digest(path: str, size: int) -> bytes:
+def _hash_file(path: str, size: int) -> bytes:
     if size > MAX_DIGEST_BYTES:
         return b""
     try:

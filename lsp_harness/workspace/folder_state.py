@@ -84,7 +84,7 @@ class FolderState:
             if (root := self._find_root(path)) is None:
                 changes.append(ChangedFile(path, kind))
                 continue
-            folder = self._folder(root)
+            folder = self._find_folder(root)
             if folder.holds_others(path) and self._look_soon([root]):
                 continue
             if not is_walked(path, root):
@@ -102,7 +102,7 @@ class FolderState:
         """
         changes = self._look_at_extra()
         for each in [root] if root else [*self._list_roots()]:
-            changes += await self._folder(each).look(self._list_environments(each))
+            changes += await self._find_folder(each).look(self._list_environments(each))
         self._publish(changes)
 
     def look_soon(self, root: Path | None = None) -> None:
@@ -155,7 +155,7 @@ class FolderState:
             self._extra[path] = stamp or ABSENT
         return found
 
-    def _folder(self, root: Path) -> "_Folder":
+    def _find_folder(self, root: Path) -> "_Folder":
         if root not in self._folders:
             self._folders[root] = _Folder(root)
         return self._folders[root]
@@ -201,7 +201,7 @@ class _Folder:
 
     def look_at(self, path: Path, kind: ChangeKind) -> ChangedFile | None:
         """Return the change of one file since the last look, or None if there is none."""
-        name = self._spell(path)
+        name = self._spell_path(path)
         before, after = self._stamps.get(name), look_at_file(name, self._stamps)
         scope: Scope = before.scope if before else _find_scope(name)
         self._touched[name] = None
@@ -244,7 +244,7 @@ class _Folder:
                 changes.append(ChangedFile(self._root, "changed"))
             return changes
 
-    def _spell(self, path: Path) -> str:
+    def _spell_path(self, path: Path) -> str:
         """Return a path as the looks spell it."""
         if path.is_relative_to(self._root):
             return str(path)

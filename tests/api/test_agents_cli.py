@@ -70,7 +70,7 @@ async def test_changes_of_an_agent_are_shown_applied_and_undone(api: ApiProcess,
 async def test_values_of_variables_are_not_taken_from_the_command_line(api: ApiProcess):
     code, output = await run_agents_command(api, "spawn", "shell", "--env", "KEY=secret")
     assert code != 0
-    assert "write the name of a variable only" in output
+    assert "write only the name of the variable" in output
 
 
 async def test_a_terminal_is_attached_and_left(api: ApiProcess):

@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from lsp_harness.api.inspector_page import MEDIA_TYPES, PAGE_FOLDER, find_page_files, inspector_routes
+from lsp_harness.api.inspector_page import MEDIA_TYPES, PAGE_FOLDER, find_page_files, list_inspector_routes
 
 IMPORT = re.compile(r'(?:from|import\()\s*"\./([^"]+)"')
 MARKUP_SINKS = re.compile(r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|new Function)\b")
@@ -23,7 +23,7 @@ def page_client(tmp_path: Path) -> Iterator[TestClient]:
     (tmp_path / "vendor" / "xterm.mjs").write_text("export {}")
     (tmp_path / "vendor" / "deep").mkdir()
     (tmp_path / "vendor" / "deep" / "more.js").write_text("not served")
-    with TestClient(Starlette(routes=inspector_routes(tmp_path))) as client:
+    with TestClient(Starlette(routes=list_inspector_routes(tmp_path))) as client:
         yield client
 
 

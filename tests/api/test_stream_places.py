@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from lsp_harness.api.api_context import MAX_STREAMS, ApiContext
 from lsp_harness.api.api_errors import TooManyStreams
-from lsp_harness.api.event_streams import event_stream
+from lsp_harness.api.event_streams import open_event_stream
 from tests.api.conftest import ApiProcess
 
 
@@ -84,10 +84,10 @@ async def test_a_stream_whose_client_disconnects_early_frees_its_place():
     async def send(message: Any):
         raise OSError("the client is gone")
 
-    answer = event_stream(cast("ApiContext", context), events())
+    answer = open_event_stream(cast("ApiContext", context), events())
     assert context.open_streams == 1
     with pytest.raises(TooManyStreams):
-        event_stream(cast("ApiContext", context), events())
+        open_event_stream(cast("ApiContext", context), events())
     with pytest.raises((OSError, ExceptionGroup)):
         await answer({"type": "http", "method": "GET", "asgi": {"spec_version": "2.4"}}, receive, send)
     assert context.open_streams == 0

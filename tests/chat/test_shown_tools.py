@@ -4,15 +4,15 @@ from pathlib import Path
 
 from lsp_harness.chat.shown_tools import RARE_TOOLS, FindTool, render_views
 from lsp_harness.chat.tool import ToolResult
-from lsp_harness.chat.tool_prompt import short_signature
-from lsp_harness.chat.tools.tool_input import object_schema, text_schema
+from lsp_harness.chat.tool_prompt import format_short_signature
+from lsp_harness.chat.tools.tool_input import make_text_schema, object_schema
 from tests.chat.scripted_tool import ScriptedTool
 from tests.chat.tools.surroundings import CONTEXT, ToolWorkspace
 
 FOREIGN = ScriptedTool(
     "mcp__shop__order",
     object_schema(
-        {"item": text_schema("The item"), "count": {"type": "integer"}}, {"size": {"enum": ["S", "M"]}, "gift": {}}
+        {"item": make_text_schema("The item"), "count": {"type": "integer"}}, {"size": {"enum": ["S", "M"]}, "gift": {}}
     ),
     "Order  an item.\n<tool_call>",
 )
@@ -24,7 +24,7 @@ async def find(tool: FindTool, words: str = "") -> ToolResult:
 
 def test_the_short_signature_of_a_tool_is_one_line():
     line = "mcp__shop__order(item, count: int, size?: S|M, gift?): Order an item. <tool_call>"
-    assert short_signature(FOREIGN) == line
+    assert format_short_signature(FOREIGN) == line
 
 
 def test_the_short_view_has_one_line_for_each_tool_and_only_names_of_rare_tools(tmp_path: Path):

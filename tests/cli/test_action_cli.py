@@ -27,4 +27,4 @@ def test_mistakes_are_named(shell: Shell) -> None:
     shell.file("lsp-harness.toml", SETTINGS.replace("{symbol}", "{nothing}"))
     result = shell.run("action", "guard", "a.py:2")
     assert "unknown placeholder {nothing}" in result.err
-    assert "name a line of the code to edit, as a.py:LINE" in shell.run("action", "guard", "a.py").err
+    assert "the place a.py has no line; write a.py:LINE" in shell.run("action", "guard", "a.py").err

@@ -403,7 +403,7 @@ def test_models_are_listed(shell: Shell) -> None:
         (["complete", "a.py:9:1"], 2, "the file has 4 lines; line 9 is past its end"),
         (["complete", "a.py:0:1"], 2, "a.py:0:1: lines and columns count from 1, so there is no 0"),
         (["complete", "a.py:x:1"], 2, "'x:1' is no line of a.py; write FILE:LINE:COL with numbers"),
-        (["complete", "a.py"], 2, "say where in the file: lsp-harness complete a.py:LINE:COL"),
+        (["complete", "a.py"], 2, "write: lsp-harness complete a.py:LINE:COL"),
         (["complete", "."], 2, ". is a folder; name one file in it"),
         (["complete", "binary.py:1:1"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "nope.py"], 2, "there is no file 'nope.py'"),

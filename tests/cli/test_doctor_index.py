@@ -14,7 +14,7 @@ from lsp_harness.files.walk import WalkedFile
 from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.bert import convert
@@ -49,7 +49,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     def write_index(files: dict[str, str]) -> IndexPlace:
         (tmp_path / "ws").mkdir()
         place = prepare_place(tmp_path / "ws")
-        with closing(DatabaseWriter(place.database, SCHEMA, schema_version())) as writer:
+        with closing(DatabaseWriter(place.database, SCHEMA, read_schema_version())) as writer:
             IndexWriter(writer).write(
                 extract_file(WalkedFile(path, 1, len(text)), text.encode()) for path, text in files.items()
             )

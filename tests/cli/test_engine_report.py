@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.commands import engine_cli as cli
-from lsp_harness.cli.doctor.engine_report import clients, facts, limits, reuse_share
+from lsp_harness.cli.doctor.engine_report import compute_reuse_share, list_clients, list_facts, list_limits
 from lsp_harness.inference.running_engines import RunningEngine
 
 PROPS: dict[str, Any] = {
@@ -34,7 +34,7 @@ PROPS: dict[str, Any] = {
 
 
 def test_every_property_of_an_engine_is_shown():
-    assert dict(facts(PROPS, 650 * 2**20)) == {
+    assert dict(list_facts(PROPS, 650 * 2**20)) == {
         "memory": "650 MiB",
         "context": "8,192 tokens, 1,234 of them used by 2 prompts in memory",
         "speed": "prompts 182 tokens/s, generation 33 tokens/s",
@@ -44,7 +44,7 @@ def test_every_property_of_an_engine_is_shown():
         "drafts": "75.0% of 40 tokens accepted",
         "requests": "1,207: cancelled 1,200, eos 7",
     }
-    assert list(clients(PROPS)) == [("unnamed", "34", "0 s", "at work"), ("01JABC", "1,200", "2 min", "")]
+    assert list(list_clients(PROPS)) == [("unnamed", "34", "0 s", "at work"), ("01JABC", "1,200", "2 min", "")]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_every_property_of_an_engine_is_shown():
     ],
 )
 def test_the_report_says_at_which_port_other_programs_reach_the_engine(extra_props: dict[str, Any], says: str):
-    assert dict(facts(PROPS | extra_props, 0))["port"] == says
+    assert dict(list_facts(PROPS | extra_props, 0))["port"] == says
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_the_report_says_at_which_port_other_programs_reach_the_engine(extra_pro
 )
 def test_limits_of_the_memory_of_a_model_are_shown(memory: object, says: str):
     props = PROPS | {"memory": memory}
-    assert limits(props).startswith(says)
-    assert dict(facts(props, 0)).get("limits", "") == limits(props)
-    assert bool(limits(props)) == bool(says)
+    assert list_limits(props).startswith(says)
+    assert dict(list_facts(props, 0)).get("limits", "") == list_limits(props)
+    assert bool(list_limits(props)) == bool(says)
 
 
 def test_the_report_says_that_a_model_cannot_fill_in_the_middle():
-    assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith(
+    assert list_limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith(
         "has no fill-in-the-middle"
     )
-    assert limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
-    both = limits(PROPS | {"fim_tokens": {"mid": -1}, "memory": {"cuts": False}})
+    assert list_limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
+    both = list_limits(PROPS | {"fim_tokens": {"mid": -1}, "memory": {"cuts": False}})
     assert both.startswith("has no fill-in-the-middle")
     assert "; is a recurrent model" in both
 
@@ -108,20 +108,20 @@ def test_the_report_says_that_a_model_cannot_fill_in_the_middle():
     ],
 )
 def test_missing_figures_are_left_out(props: dict[str, Any], shown: dict[str, str]):
-    assert dict(facts(props, 0)) == shown
-    assert list(clients(props)) == []
+    assert dict(list_facts(props, 0)) == shown
+    assert list(list_clients(props)) == []
 
 
 def test_residents_without_figures_are_still_listed():
-    assert list(clients({"residents": [{"client": "x" * 99}, None]})) == [
+    assert list(list_clients({"residents": [{"client": "x" * 99}, None]})) == [
         ("x" * 26, "?", "?", ""),
         ("unnamed", "?", "?", ""),
     ]
 
 
 def test_the_reuse_is_unknown_before_the_first_prompt():
-    assert reuse_share({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
-    assert reuse_share({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
+    assert compute_reuse_share({"prompt_tokens_evaluated": 0, "prompt_tokens_reused": 0}) is None
+    assert compute_reuse_share({"prompt_tokens_evaluated": 1, "prompt_tokens_reused": 3}) == 0.75
 
 
 def test_engine_status_prints_the_properties(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

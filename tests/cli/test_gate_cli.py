@@ -90,8 +90,8 @@ def test_mistakes_in_the_settings_are_reported(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "write the command after `--`"),
-        (["--tool", "edit", "--kind", "edit"], "write the file of the tool edit: --path FILE"),
+        ([], "the command is missing; write it after `--`"),
+        (["--tool", "edit", "--kind", "edit"], "the tool edit needs a file; write --path FILE"),
         (["--tool", "edit", "--", "x"], "the tool edit takes no command; write --path FILE"),
         (["--mode", "plam", "--", "x"], "plam"),
     ],

@@ -69,7 +69,7 @@ def test_locate_without_a_result_says_what_to_do(project: Shell):
     assert (result.code, result.out) == (5, "")
     assert "name a function in it, or say the place as FILE:LINE" in result.err
     assert "there is no folder 'nowhere'" in project.run("locate", TASK, "nowhere").err
-    assert "describe the task in words" in project.run("locate", " ").err
+    assert "the task is empty; describe it in words" in project.run("locate", " ").err
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert "index.enabled is false" in project.run("locate", TASK).err
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli import usage_errors
-from lsp_harness.cli.console import console, encodable_mark, print_json, replace_unencodable, say
+from lsp_harness.cli.console import console, make_encodable_mark, print_json, replace_unencodable, say
 from lsp_harness.cli.main import main
 from lsp_harness.config import paths
 from tests.cli.conftest import Shell
@@ -114,7 +114,7 @@ def test_signs_are_printed_in_ascii_if_the_encoding_needs_it(encoding: str) -> N
 def test_a_table_is_shown(encoding: str) -> None:
     def show() -> None:
         replace_unencodable()
-        console().print(f"{encodable_mark('[red]✗[/]')} ⏎ 漢字 é")
+        console().print(f"{make_encodable_mark('[red]✗[/]')} ⏎ 漢字 é")
 
     assert capture_output(encoding, show).startswith("✗ ⏎" if encoding == "utf-8" else "x | ")
 

@@ -88,7 +88,7 @@ def test_an_unknown_command_is_answered_with_the_nearest_one(shell: Shell, argum
         ("index context", "write: lsp-harness index context SYMBOL; see lsp-harness help index context"),
         ("search ring --limit 0", "--limit must be 1 or more, not 0; see lsp-harness help search"),
         ("engine logs --lines -1", "--lines must be 1 or more, not -1; see lsp-harness help engine logs"),
-        ("serve --tcp a --ws b", "choose one of --tcp and --ws"),
+        ("serve --tcp a --ws b", "--tcp and --ws exclude each other; choose one"),
     ],
 )
 def test_other_arguments_that_cannot_be_used(shell: Shell, arguments: str, expected: str) -> None:
@@ -114,7 +114,7 @@ def test_other_arguments_that_cannot_be_used(shell: Shell, arguments: str, expec
         ("complete geo.py:x:1", "'x:1' is no line of geo.py; write FILE:LINE:COL with numbers"),
         ("fix geo.py:1:2", "write geo.py:1, not geo.py:1:2"),
         ("fix geo.py:99", "the file has 3 lines; line 99 is past its end"),
-        ("search --at geo.py", "say where in the file: lsp-harness search --at geo.py:LINE"),
+        ("search --at geo.py", "the place geo.py has no line; write: lsp-harness search --at geo.py:LINE"),
     ],
 )
 def test_each_kind_of_invalid_place_has_its_own_error(shell: Shell, arguments: str, expected: str) -> None:

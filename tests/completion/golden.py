@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from lsp_harness.completion.rules.ghost_text import DisplayMode, Ghost, choose_display_mode
-from lsp_harness.completion.rules.shaping import ShapedText, shape
+from lsp_harness.completion.rules.shaping import ShapedText, shape_ghost
 
 CASES = Path(__file__).parent / "cases"
 HEADER = re.compile(r"^-- (.+?)(?: \(([^()]*)\))? --$")
@@ -41,7 +41,7 @@ class Case:
         return Ghost(prefix, suffix, remove_marks(self.model), mode, language, "\r\n" if "␍" in self.source else "\n")
 
     def run(self) -> ShapedText:
-        return shape(self.ghost)
+        return shape_ghost(self.ghost)
 
     def text(self, shown: str | None) -> str:
         options = f" ({', '.join(self.options)})" if self.options else ""

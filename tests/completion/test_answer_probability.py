@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from lsp_harness.completion.answer_cache import AnswerCache, ModelText
-from lsp_harness.completion.reply_source import shown_probability
+from lsp_harness.completion.reply_source import compute_shown_probability
 from lsp_harness.inference.request import Usage
 
 
@@ -18,26 +18,26 @@ def make_model_text(*tokens: tuple[str, float]) -> ModelText:
 
 
 def test_the_probability_of_an_answer_is_the_geometric_mean_of_its_tokens() -> None:
-    assert shown_probability(make_model_text(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
+    assert compute_shown_probability(make_model_text(("a", 0.9), ("b", 0.4)), "ab") == pytest.approx(0.6)
 
 
 def test_tokens_behind_the_shown_text_do_not_count() -> None:
     both = make_model_text(("  ", 0.01), ("x", 0.5), (" = 1", 0.5), ("\n", 0.01), ("junk", 0.01))
-    assert shown_probability(both, "x = 1") == pytest.approx(0.5)
+    assert compute_shown_probability(both, "x = 1") == pytest.approx(0.5)
 
 
 def test_lines_with_changed_indentation_are_found_in_the_answer() -> None:
     both = make_model_text(("if x:\n", 0.5), ("  y\n", 0.5), ("z", 0.01))
-    assert shown_probability(both, "if x:\n        y") == pytest.approx(0.5)
-    assert shown_probability(both, "if x:\r\n\ty") == pytest.approx(0.5)
+    assert compute_shown_probability(both, "if x:\n        y") == pytest.approx(0.5)
+    assert compute_shown_probability(both, "if x:\r\n\ty") == pytest.approx(0.5)
 
 
 def test_a_text_that_is_not_found_gets_the_probability_of_the_whole_answer() -> None:
-    assert shown_probability(make_model_text(("a", 0.9), ("b", 0.4)), "something else") == pytest.approx(0.6)
+    assert compute_shown_probability(make_model_text(("a", 0.9), ("b", 0.4)), "something else") == pytest.approx(0.6)
 
 
 def test_without_probabilities_of_tokens_the_probability_is_unknown() -> None:
-    assert shown_probability(ModelText("a = 1", None), "a = 1") is None
+    assert compute_shown_probability(ModelText("a = 1", None), "a = 1") is None
 
 
 def test_a_remembered_answer_keeps_the_probabilities_of_its_rest() -> None:
@@ -45,7 +45,7 @@ def test_a_remembered_answer_keeps_the_probabilities_of_its_rest() -> None:
     results.add("x = ", (), make_model_text(("foo", 0.1), ("(1", 0.4), (")", 0.9)), Usage())
     result = results.find("x = foo", ())
     assert result
-    assert (result.text, shown_probability(result, "(1)")) == ("(1)", pytest.approx(0.6))
+    assert (result.text, compute_shown_probability(result, "(1)")) == ("(1)", pytest.approx(0.6))
     result = results.find("x = fo", ())
     assert result
-    assert shown_probability(result, "o(1)") == pytest.approx((0.1 * 0.4 * 0.9) ** (1 / 3))
+    assert compute_shown_probability(result, "o(1)") == pytest.approx((0.1 * 0.4 * 0.9) ** (1 / 3))

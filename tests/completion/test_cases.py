@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.rules.shaping import RULES, shape
+from lsp_harness.completion.rules.shaping import RULES, shape_ghost
 from tests.completion.golden import CASES, Case, add_marks, read, remove_marks, write
 
 FILES = sorted(CASES.glob("*.txt"))
@@ -30,7 +30,7 @@ def test_a_case_has_its_expected_result(case: Case, golden_update: bool) -> None
         assert (None if result is None else add_marks(result)) == case.shown
     assert (case.rule in applied) is ("untouched" not in case.options), applied
     if result is not None:
-        assert shape(case.ghost.with_text(result)).text == result
+        assert shape_ghost(case.ghost.with_text(result)).text == result
 
 
 @pytest.mark.parametrize("text", ["a\n", "a\t \r\n", "a\nb  \nc\n\n", "", "  "])

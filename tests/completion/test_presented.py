@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.completion import text_generation
 from lsp_harness.completion.answer_cache import ModelText
-from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
+from lsp_harness.completion.rules.ghost_text import Ghost, find_ghost
 from lsp_harness.completion.text_generation import LARGE_TREE_NODES, make_presentable_texts
 from lsp_harness.config.schema import Completion
 from lsp_harness.syntax.parse_budget import Allowance
@@ -42,7 +42,7 @@ async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
     monkeypatch.setattr(text_generation, "Allowance", lambda seconds: Allowance(1e9))
     here = make_cursor(lines)
     texts = [ModelText("value + 1", None), ModelText("value)", None), ModelText("2", None)]
-    assert await make_presentable_texts(here, ghost_at(here), texts, Completion()) == ["value + 1", None, "2"]
+    assert await make_presentable_texts(here, find_ghost(here), texts, Completion()) == ["value + 1", None, "2"]
     assert {thread != threading.get_ident() for thread, _ in used} == {beside}
     # all share one allowance
     assert len({id(allowance) for _, allowance in used}) == 1

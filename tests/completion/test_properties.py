@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.completion.rules.ghost_text import Ghost, choose_display_mode
 from lsp_harness.completion.rules.overlap_rules import count_unclosed
-from lsp_harness.completion.rules.shaping import is_settled, shape
+from lsp_harness.completion.rules.shaping import is_settled, shape_ghost
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "rust", "java", "html", "lua", "markdown", "")
 PIECES = (
@@ -36,15 +36,15 @@ many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCh
 @many
 @given(draw_ghost())
 def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is not None:
-        assert shape(ghost.with_text(text)).text == text
+        assert shape_ghost(ghost.with_text(text)).text == text
 
 
 @many
 @given(draw_ghost())
 def test_a_suggestion_has_the_line_ends_of_its_document(ghost: Ghost) -> None:
-    result = shape(ghost).text or ""
+    result = shape_ghost(ghost).text or ""
     assert "\r" not in result.replace(ghost.newline, "")
     if ghost.newline == "\n":
         assert "\r" not in result
@@ -53,7 +53,7 @@ def test_a_suggestion_has_the_line_ends_of_its_document(ghost: Ghost) -> None:
 @many
 @given(draw_ghost())
 def test_a_suggestion_of_one_line_has_no_other_line(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is None or ghost.mode == "block":
         return
     line, newline, rest = text.partition(ghost.newline)
@@ -68,7 +68,7 @@ def test_a_suggestion_of_one_line_has_no_other_line(ghost: Ghost) -> None:
 @many
 @given(draw_ghost())
 def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
-    text, rest = shape(ghost).text, ghost.line_suffix.strip()
+    text, rest = shape_ghost(ghost).text, ghost.line_suffix.strip()
     short = count_unclosed(ghost.line_prefix, ghost.line_suffix, ghost.language)
     if text is not None and ghost.mode == "line" and rest and not short:
         assert not text.lstrip().startswith(rest)
@@ -77,7 +77,7 @@ def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
 @many
 @given(draw_ghost())
 def test_a_suggestion_is_never_blank_and_has_no_blank_end(ghost: Ghost) -> None:
-    text = shape(ghost).text
+    text = shape_ghost(ghost).text
     if text is not None:
         assert text.strip()
         if ghost.mode == "block":
@@ -88,10 +88,10 @@ def test_a_suggestion_is_never_blank_and_has_no_blank_end(ghost: Ghost) -> None:
 @given(draw_ghost(), code)
 def test_more_text_does_not_change_a_settled_suggestion(ghost: Ghost, more: str) -> None:
     if is_settled(ghost):
-        assert shape(ghost.with_text(ghost.text + more)).text == shape(ghost).text
+        assert shape_ghost(ghost.with_text(ghost.text + more)).text == shape_ghost(ghost).text
 
 
 @many
 @given(draw_ghost())
 def test_adding_text_later_gives_the_same_ghost_text(ghost: Ghost) -> None:
-    assert shape(ghost.with_text("x").with_text(ghost.text)) == shape(replace(ghost))
+    assert shape_ghost(ghost.with_text("x").with_text(ghost.text)) == shape_ghost(replace(ghost))

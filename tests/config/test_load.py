@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lsp_harness.config.load import Problem, apply_editor_settings, load, user_config_file
-from lsp_harness.config.schema import Config, item_type, tables
+from lsp_harness.config.load import Problem, apply_editor_settings, find_user_config_file, load
+from lsp_harness.config.schema import Config, find_item_type, tables
 
 CHANGED: dict[str, Any] = {
     "model.path": "other",
@@ -196,7 +196,7 @@ def test_a_project_cannot_choose_the_engine_process(home: Path, tmp_path: Path) 
     (home / "config.toml").write_text("[engine]\nurl = '/run/mine.sock'\n")
     assert load(tmp_path, {})[0].engine.url == "/run/mine.sock"
     assert load(tmp_path, {"LSP_HARNESS_ENGINE__SCRIPT": "mine.json"})[0].engine.script == "mine.json"
-    assert user_config_file() == home / "config.toml"
+    assert find_user_config_file() == home / "config.toml"
 
 
 @pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
@@ -284,6 +284,6 @@ def test_the_settings_keep_their_types_for_any_values_of_an_editor(given_setting
     for table, known in tables().items():
         for key, (kind, _) in known.items():
             value = getattr(getattr(config, table), key)
-            item = item_type(kind)
+            item = find_item_type(kind)
             assert type(value) is (tuple if item else kind)
             assert all(type(entry) is item for entry in value) if item else True

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from lsp_harness.disk import file_warnings
 from lsp_harness.errors import ConfigError
 
@@ -34,7 +34,7 @@ def test_a_runtime_folder_of_the_user_is_used(surroundings: Path, monkeypatch: p
     base.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
     assert paths.runtime_folder() == base / "lsp-harness"
-    assert paths.replacement_message(paths.RUNTIME) == ""
+    assert paths.describe_replacement(paths.RUNTIME) == ""
 
 
 def _give_away(base: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_foreign_runtime_folder_is_left_alone_and_reported(
     assert sorted(base.rglob("*")) == before
     [said] = caplog.messages
     assert f"; {_temporary_folder(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
-    assert paths.replacement_message(paths.RUNTIME) == said
+    assert paths.describe_replacement(paths.RUNTIME) == said
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
@@ -92,7 +92,7 @@ def test_without_a_home_no_folder_is_made_in_the_current_folder(
     if home != "":
         assert paths.state_folder() == _temporary_folder(surroundings) / "state"
         assert paths.cache_folder() == _temporary_folder(surroundings) / "cache"
-    assert user_config_file().is_absolute()
+    assert find_user_config_file().is_absolute()
     assert {entry.name for entry in surroundings.iterdir()} <= {_temporary_folder(surroundings).name}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.context_inputs import CodeSelection, WorkspaceScope
-from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.fragment import Fragment, sum_tokens
 from lsp_harness.context.instruction_prompt import InstructionPrompt, build_instruction_prompt
 from lsp_harness.context.sources.index_sources import ProjectExampleSource
 from lsp_harness.text.position import Span
@@ -116,10 +116,10 @@ async def test_examples_come_before_the_code_and_use_only_the_remaining_budget(i
     assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
     assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")
     [example], [code] = full.find("examples"), full.find("code")
-    needed = code.tokens + total_tokens(full.find("related"))
+    needed = code.tokens + sum_tokens(full.find("related"))
     for budget in range(code.tokens, needed + example.tokens + 1):
         prompt = await build_prompt(indexed_folder, Context(code_budget=budget))
-        assert sum(total_tokens(prompt.find(name)) for name in ("examples", "related", "code")) <= budget
+        assert sum(sum_tokens(prompt.find(name)) for name in ("examples", "related", "code")) <= budget
         without = await build_prompt(indexed_folder, Context(code_budget=budget, few_shot_examples=0))
         assert prompt.find("related") == without.find("related")
     assert await build_prompt(indexed_folder, Context(code_budget=needed + example.tokens)) == full

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.context_inputs import CodeSelection, WorkspaceScope
-from lsp_harness.context.fragment import Fragment, total_tokens
+from lsp_harness.context.fragment import Fragment, sum_tokens
 from lsp_harness.context.instruction_prompt import build_instruction_prompt
 from lsp_harness.context.sources.index_sources import SearchResultSource
 from lsp_harness.text.position import Span
@@ -114,8 +114,8 @@ async def test_search_results_get_the_rest_of_the_budget_for_related_code(
     settings = Context(related_budget=related_budget, code_budget=code_budget)
     read = make_inputs(code, scope, settings, search_text=TASK)
     prompt = await build_instruction_prompt(read, system="You edit.", task=Fragment(TASK, 10, "", "the task"))
-    assert total_tokens(prompt.find("related")) <= related_budget
-    assert sum(total_tokens(prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget
+    assert sum_tokens(prompt.find("related")) <= related_budget
+    assert sum(sum_tokens(prompt.find(name)) for name in ("code", "examples", "related")) <= code_budget
     text = prompt.messages[1][1]
     # `rounded` is used there, and shown as that already
     assert text.count("def rounded") <= 1

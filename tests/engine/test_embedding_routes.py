@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from lsp_harness.engine.embed.embedder import Embedder
-from lsp_harness.engine.http.embedding_routes import routes
+from lsp_harness.engine.http.embedding_routes import list_routes
 from lsp_harness.inference.models.bert import convert
 from tests.support.encoder import WIDTH, make_tiny_encoder
 
@@ -27,7 +27,7 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
 
 
 def make_client(embedder: Embedder) -> httpx2.AsyncClient:
-    transport = httpx2.ASGITransport(Starlette(routes=routes(embedder)))
+    transport = httpx2.ASGITransport(Starlette(routes=list_routes(embedder)))
     return httpx2.AsyncClient(transport=transport, base_url="http://engine")
 
 
@@ -126,7 +126,7 @@ async def test_more_texts_than_may_wait_are_turned_away(embedder: Embedder):
 
 
 async def test_embedding_ends_when_the_client_disconnects(embedder: Embedder):
-    app = Starlette(routes=routes(embedder))
+    app = Starlette(routes=list_routes(embedder))
     body = json.dumps({"content": ["a"] * 1000}).encode()
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
     scope = {"type": "http", "method": "POST", "path": "/embedding", "headers": [], "query_string": b""}

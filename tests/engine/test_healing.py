@@ -9,7 +9,7 @@ from lsp_harness.engine.cache.host_cache import HostCache
 from lsp_harness.engine.decode.branch import TextDecoder
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
-from lsp_harness.engine.decode.sampler import token_logprob
+from lsp_harness.engine.decode.sampler import compute_logprob
 from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 from .conftest import PROMPT, Bench
@@ -142,5 +142,5 @@ def test_confidence_of_a_healed_word_is_computed_among_matching_tokens(machine: 
     assert all(item.logprob <= 1e-6 for chunk in (*healed, *plain) for item in chunk.logprobs)
     [first, *_] = healed[0].logprobs
     row = np.array([0.0, 1.0, 2.0, 8.0], np.float32)
-    assert token_logprob(row, 2) < token_logprob(row, 2, np.array([1, 2], np.int32)) < 0
+    assert compute_logprob(row, 2) < compute_logprob(row, 2, np.array([1, 2], np.int32)) < 0
     assert first.text.endswith(healed[0].text)

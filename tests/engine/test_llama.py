@@ -10,7 +10,7 @@ from lsp_harness.engine.decode import chat_template as module
 from lsp_harness.engine.decode.chat_template import compile_template
 from lsp_harness.engine.decode.llama import Aborted, Llama, TokenRow
 from lsp_harness.engine.decode.memory_probe import probe_memory
-from lsp_harness.engine.decode.sampler import likeliest_token
+from lsp_harness.engine.decode.sampler import find_likeliest_token
 from lsp_harness.errors import EngineRefused, ModelError
 from tests.support.tiny import tiny_gguf
 
@@ -183,7 +183,7 @@ def test_an_aborted_evaluation_keeps_the_earlier_tokens(machine: Bench):
     llama = machine.llama
     tokens = llama.vocabulary.tokenize("def f():\n")
     llama.decode([TokenRow(0, 0, tokens)])
-    before = likeliest_token(llama.logits(-1), range(llama.n_vocab))
+    before = find_likeliest_token(llama.logits(-1), range(llama.n_vocab))
 
     llama.should_abort = lambda: True
     with pytest.raises(Aborted):
@@ -192,7 +192,7 @@ def test_an_aborted_evaluation_keeps_the_earlier_tokens(machine: Bench):
 
     assert llama.truncate(0, len(tokens) - 1)
     llama.decode([TokenRow(0, len(tokens) - 1, tokens[-1:])])
-    assert likeliest_token(llama.logits(-1), range(llama.n_vocab)) == before
+    assert find_likeliest_token(llama.logits(-1), range(llama.n_vocab)) == before
 
 
 def test_more_than_the_cache_holds_is_refused(machine: Bench):
@@ -209,9 +209,9 @@ def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
     llama.decode([TokenRow(0, 0, llama.vocabulary.tokenize("def"))])
 
     logits = llama.logits(-1)
-    assert likeliest_token(logits, [7]) == 7
-    first = likeliest_token(logits, range(llama.n_vocab))
-    assert likeliest_token(logits, [first, 7, 8]) == first
+    assert find_likeliest_token(logits, [7]) == 7
+    first = find_likeliest_token(logits, range(llama.n_vocab))
+    assert find_likeliest_token(logits, [first, 7, 8]) == first
 
 
 def test_a_batch_has_rows_of_several_sequences(machine: Bench):
@@ -220,13 +220,13 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     firsts: list[int] = []
     for tokens in (item, other):
         llama.decode([TokenRow(0, 0, tokens)])
-        firsts.append(likeliest_token(llama.logits(-1), range(llama.n_vocab)))
+        firsts.append(find_likeliest_token(llama.logits(-1), range(llama.n_vocab)))
         llama.truncate(0, 0)
 
     llama.decode([TokenRow(1, 0, item), TokenRow(2, 0, other, len(other))])
 
     ends = (len(item) - 1, len(item) + len(other) - 1)
-    assert [likeliest_token(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
+    assert [find_likeliest_token(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
     assert llama.logits(len(item)).shape == (llama.n_vocab,)
 
 

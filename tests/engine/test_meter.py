@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lsp_harness.engine.http.app import count_calls, metrics_routes
+from lsp_harness.engine.http.app import count_calls, list_metrics_routes
 from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.inference.request import Usage
 
@@ -102,7 +102,7 @@ async def test_the_metrics_route_counts_requests_by_route():
     async def refuse(_: Any) -> Response:
         return Response(status_code=400)
 
-    app = Starlette(routes=[*metrics_routes(meter, lambda: EngineLoad(pending=4)), Route("/completion", refuse)])
+    app = Starlette(routes=[*list_metrics_routes(meter, lambda: EngineLoad(pending=4)), Route("/completion", refuse)])
     transport = httpx2.ASGITransport(count_calls(app, meter, {"/metrics", "/completion"}))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine") as http:
         for path in ("/completion", "/completion", "/made/up", "/metrics"):

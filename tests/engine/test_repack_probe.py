@@ -32,7 +32,7 @@ def test_the_probe_runs_only_once(
     child = FakeRun(code)
     monkeypatch.setattr(subprocess, "run", child)
 
-    assert [repack_probe.repacking_works(tiny_model) for _ in range(3)] == [works] * 3
+    assert [repack_probe.can_repack(tiny_model) for _ in range(3)] == [works] * 3
     assert [argv[1:] for argv in child.runs] == [
         ["-P", "-m", "lsp_harness.engine.decode.repack_probe", str(tiny_model)]
     ]
@@ -44,7 +44,7 @@ def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypat
     model = home / "model.gguf"
     for size in (1, 2):
         model.write_bytes(b"x" * size)
-        repack_probe.repacking_works(model)
+        repack_probe.can_repack(model)
 
     assert len(child.runs) == 2
 
@@ -54,7 +54,7 @@ def test_an_unreadable_record_is_replaced(home: Path, tiny_model: Path, monkeypa
     record.write_text("{")
     monkeypatch.setattr(subprocess, "run", FakeRun(-11))
 
-    assert repack_probe.repacking_works(tiny_model) is False
+    assert repack_probe.can_repack(tiny_model) is False
     assert list(json.loads(record.read_text()).values()) == [False]
 
 

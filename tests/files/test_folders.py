@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files import folders
-from lsp_harness.files.folders import files_shown_as, find_folder, is_same_file, path_inside, paths_inside
+from lsp_harness.files.folders import (
+    find_files_shown_as,
+    find_folder,
+    find_path_inside,
+    find_paths_inside,
+    is_same_file,
+)
 
 
 @pytest.fixture
@@ -58,16 +64,18 @@ def test_a_file_is_in_the_innermost_folder(
 
 def test_a_path_without_a_folder_is_in_no_folder(linked_folders: Path):
     assert find_folder(None, [linked_folders]) is None
-    assert path_inside(Path("/a\0b"), linked_folders) is None
+    assert find_path_inside(Path("/a\0b"), linked_folders) is None
 
 
 def test_a_change_of_a_link_is_one_of_both(linked_folders: Path):
-    assert paths_inside(linked_folders / "link" / "other.py", linked_folders / "real") == {
+    assert find_paths_inside(linked_folders / "link" / "other.py", linked_folders / "real") == {
         Path("other.py"),
         Path("app/main.py"),
     }
-    assert paths_inside(linked_folders / "link" / "app" / "main.py", linked_folders / "real") == {Path("app/main.py")}
-    assert paths_inside(linked_folders / "outside" / "a.py", linked_folders / "real") == set()
+    assert find_paths_inside(linked_folders / "link" / "app" / "main.py", linked_folders / "real") == {
+        Path("app/main.py")
+    }
+    assert find_paths_inside(linked_folders / "outside" / "a.py", linked_folders / "real") == set()
 
 
 def test_the_same_folder_by_two_names(linked_folders: Path):
@@ -81,7 +89,7 @@ def test_the_same_folder_by_two_names(linked_folders: Path):
 def test_a_case_insensitive_file_system_keeps_its_own_spelling(
     linked_folders: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    identity = folders.file_identity
+    identity = folders.read_file_identity
 
     def folding(path: str | Path) -> folders.FileIdentity | None:
         """Return the identity of a file as a case-insensitive file system finds it."""
@@ -91,7 +99,7 @@ def test_a_case_insensitive_file_system_keeps_its_own_spelling(
             folder_path /= next((each for each in names if each.casefold() == part.casefold()), part)
         return identity(folder_path)
 
-    monkeypatch.setattr(folders, "file_identity", folding)
+    monkeypatch.setattr(folders, "read_file_identity", folding)
     assert find_folder(linked_folders / "real" / name, [linked_folders / "real"]) == (
         linked_folders / "real",
         Path("app/main.py"),
@@ -105,5 +113,5 @@ def test_a_case_insensitive_file_system_keeps_its_own_spelling(
 def test_the_file_that_a_client_cannot_spell_is_found(tmp_path: Path):
     folder = os.fsencode(tmp_path) + b"/inform\xe1tica"
     os.mkdir(folder)
-    assert files_shown_as(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
-    assert files_shown_as(tmp_path / "a.py") == []
+    assert find_files_shown_as(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
+    assert find_files_shown_as(tmp_path / "a.py") == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.ignore_files import IgnoreFiles
-from lsp_harness.files.ignore_patterns import compile_pattern, path_to_byte_text
+from lsp_harness.files.ignore_patterns import compile_pattern, convert_path_to_byte_text
 
 pytestmark = pytest.mark.process
 
@@ -100,4 +100,4 @@ def test_lines_end_at_the_same_places_as_in_git() -> None:
     ):
         pattern = compile_pattern(line)
         assert pattern
-        assert bool(pattern[0].search(path_to_byte_text(name))) is ignored, line
+        assert bool(pattern[0].search(convert_path_to_byte_text(name))) is ignored, line

@@ -13,8 +13,8 @@ import pytest
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import build_infill_prompt, build_prompt_ladder
 from lsp_harness.errors import NoAnswer
-from lsp_harness.files.secret_values import hide_variables, secret_values
-from lsp_harness.files.secrets import find_secrets, is_secret_path, may_contain_secret, redact, secret_lines
+from lsp_harness.files.secret_values import find_secret_values, hide_variables
+from lsp_harness.files.secrets import find_secret_lines, find_secrets, is_secret_path, may_contain_secret, redact
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
@@ -68,7 +68,7 @@ def test_files_that_are_not(path: str) -> None:
     ],
 )
 def test_lines_that_hold_a_secret(text: str) -> None:
-    assert secret_lines(Document.from_text("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
+    assert find_secret_lines(Document.from_text("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_lines_that_hold_a_secret(text: str) -> None:
     ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
 )
 def test_lines_that_only_resemble_a_secret_are_allowed(text: str) -> None:
-    assert not secret_lines(Document.from_text("file:///a.py", text))
+    assert not find_secret_lines(Document.from_text("file:///a.py", text))
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_nested_tokens_are_found_in_linear_time() -> None:
 
 def test_a_text_that_only_begins_like_a_secret_hides_no_later_one() -> None:
     text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
-    assert secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
+    assert find_secret_lines(Document.from_text("file:///a.py", text)) == {1, 3, 5, 6}
 
 
 def test_a_private_key_covers_all_its_lines_even_without_an_end() -> None:
-    assert secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
-    assert secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
+    assert find_secret_lines(Document.from_text("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
+    assert find_secret_lines(Document.from_text("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
 
 
 async def read_prompt(source: str) -> str:
@@ -260,7 +260,7 @@ def test_the_value_of_a_variable_is_hidden_in_each_of_its_forms(text: str):
     ],
 )
 def test_a_variable_with_a_telling_name_has_a_secret_value(name: str, value: str, hidden: str):
-    assert "".join(secret_values({name: value})) == hidden
+    assert "".join(find_secret_values({name: value})) == hidden
 
 
 def test_values_of_secret_variables_are_hidden_while_they_are_registered():

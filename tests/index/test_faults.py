@@ -16,7 +16,7 @@ from lsp_harness.files.walk import SkippedFile, walk
 from lsp_harness.index import index_keeper
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_place import prepare_place
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from tests.index.test_index_keeper import FrontEnd, find_index_processes, open_front
 
@@ -63,7 +63,7 @@ def read_contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def index_again(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         indexer.scan()
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_read_is_left_out_until_it_can_be_read(root: Path,
 
     database = root.parent / "index.db"
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         with monkeypatch.context() as patch:
@@ -142,7 +142,7 @@ def test_a_huge_file_is_not_even_read(root: Path):
         file.truncate(300_000_000)
     database = root.parent / "index.db"
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         assert indexer.scan().files == 1
@@ -167,7 +167,7 @@ def test_only_the_file_that_kills_its_reader_is_left_out(root: Path, monkeypatch
     monkeypatch.setattr(reader_processes, "read_and_extract", dying)
     database = root.parent / "index.db"
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         assert indexer.scan().files == 40
@@ -188,7 +188,7 @@ def test_a_file_that_disappears_during_its_reading_is_left_out(root: Path, monke
 
     database = root.parent / "index.db"
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         with monkeypatch.context() as patch:
@@ -207,7 +207,7 @@ def test_after_a_full_disk_indexing_continues(root: Path):
     (root / "a.py").write_text("def a(): ...\n")
     database = root.parent / "index.db"
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as indexer,
     ):
         indexer.scan()

@@ -13,7 +13,7 @@ from lsp_harness.index import index_process
 from lsp_harness.index.builder import indexer, reader_processes
 from lsp_harness.index.builder.indexer import Indexer
 from lsp_harness.index.index_process import IndexProcess
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 pytestmark = pytest.mark.process
@@ -208,7 +208,7 @@ def test_indexing_waits_for_a_typing_user_unless_a_caller_waits(
     for n in range(3 * reader_processes.BATCH_FILES):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     with (
-        closing(DatabaseWriter(root.parent / "other.db", SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(root.parent / "other.db", SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer)) as result,
     ):
         result.scan()

@@ -13,7 +13,7 @@ from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.indexer import Indexer, ScanResult
 from lsp_harness.index.builder.reader_processes import ReaderPool
-from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
+from lsp_harness.index.index_tables import SCHEMA, is_complete, read_schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 
 pytestmark = pytest.mark.process
@@ -25,7 +25,7 @@ class IndexedWorkspace:
     def __init__(self, root: Path) -> None:
         self.root = root / "ws"
         self.root.mkdir()
-        self.writer = DatabaseWriter(root / "index.db", SCHEMA, schema_version())
+        self.writer = DatabaseWriter(root / "index.db", SCHEMA, read_schema_version())
         self.told: list[tuple[int, int]] = []
 
     def write(self, name: str, text: str | bytes) -> None:

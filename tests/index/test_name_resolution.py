@@ -7,7 +7,12 @@ import pytest
 
 from lsp_harness.index.graph.declared_types import find_return_types, find_written_types
 from lsp_harness.index.graph.name_resolution import NameUse, SourceText, find_name_at, resolve_name
-from lsp_harness.index.graph.reference_search import declaration_key, find_files_with_name, find_offsets, find_places
+from lsp_harness.index.graph.reference_search import (
+    find_files_with_name,
+    find_offsets,
+    find_places,
+    make_declaration_key,
+)
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
@@ -50,7 +55,9 @@ def resolve_meaning(indexed: IndexedFolder, path: str, place: str, behind: str =
     text, tree = parse_file(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
     name = find_name_at(tree.data, at)
-    return [" ".join(declaration_key(text, item)) for item in resolve_name(indexed.view, text, name)] if name else []
+    return (
+        [" ".join(make_declaration_key(text, item)) for item in resolve_name(indexed.view, text, name)] if name else []
+    )
 
 
 @pytest.mark.parametrize(

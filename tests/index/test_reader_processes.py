@@ -12,7 +12,7 @@ import pytest
 
 from lsp_harness.files.walk import SkippedFile, WalkedFile
 from lsp_harness.index.builder import reader_processes
-from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
+from lsp_harness.index.builder.file_extract import Extract, extract_file, hash_content
 from lsp_harness.index.builder.reader_processes import ReaderPool, ReadResult
 
 pytestmark = pytest.mark.process
@@ -45,7 +45,7 @@ def test_all_files_are_read(pool: ReaderPool, tmp_path: Path):
 def test_unchanged_and_missing_files_are_reported(pool: ReaderPool, tmp_path: Path):
     [(first, _), result] = write_python_files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
-    assert list(pool.read([(first, content_digest(b"def f0(): pass\n"))])) == [first]
+    assert list(pool.read([(first, hash_content(b"def f0(): pass\n"))])) == [first]
     assert list(pool.read([result])) == [SkippedFile("1.py", "no such file or directory")]
 
 

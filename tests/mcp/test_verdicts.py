@@ -100,7 +100,7 @@ async def test_files_that_no_agent_may_see_are_refused(verifier: TextVerifier, p
 
 async def test_a_call_needs_a_text_or_edits(verifier: TextVerifier):
     for text, edits in ((None, []), ("x = 1\n", [Replacement("3", "4")])):
-        with pytest.raises(UsageError, match="either the whole new text, or edits"):
+        with pytest.raises(UsageError, match="either the whole new text or edits"):
             await verifier.verify_change("geo.py", text, edits)
     with pytest.raises(UsageError, match="old does not occur"):
         await verifier.verify_change("geo.py", None, [Replacement("volume", "4")])

@@ -102,12 +102,12 @@ COMMANDS = [
     ("""echo '{"decision": "allow", "reason": "r"}'""", "allow", "r", ""),
     ("""echo '{"decision": "ask"}'""", "ask", "", ""),
     ("""echo '{}'""", "", "", ""),
-    ("echo bad >&2; exit 1", "deny", "the hook echo bad >&2; exit 1 failed: it ended with status 1 bad", "x"),
-    ("echo '{'", "deny", "the hook echo '{' failed: its answer is not valid JSON", "x"),
-    ("""echo '{"decision": "yes"}'""", "deny", "failed: its decision is 'yes' and not allow, deny or ask", "x"),
-    ("""echo '{"verdict": "allow"}'""", "deny", "failed: its answer has the unknown key 'verdict'", "x"),
-    ("""echo '{"updated_input": 5}'""", "deny", "failed: its updated_input is no object", "x"),
-    ("no-such-program", "deny", "failed: it ended with status 127", "x"),
+    ("echo bad >&2; exit 1", "deny", "the hook echo bad >&2; exit 1 failed: the command ended with status 1 bad", "x"),
+    ("echo '{'", "deny", "the hook echo '{' failed: the answer is not valid JSON", "x"),
+    ("""echo '{"decision": "yes"}'""", "deny", "failed: the decision is 'yes' and not allow, deny or ask", "x"),
+    ("""echo '{"verdict": "allow"}'""", "deny", "failed: the answer has the unknown key 'verdict'", "x"),
+    ("""echo '{"updated_input": 5}'""", "deny", "failed: updated_input is no object", "x"),
+    ("no-such-program", "deny", "failed: the command ended with status 127", "x"),
 ]
 
 
@@ -139,7 +139,7 @@ async def test_a_hook_that_takes_too_long_denies() -> None:
         outcome = await Hooks([hook]).run("preToolUse", {})
         assert (outcome.decision, outcome.reason) == (
             "deny",
-            f"the hook {hook.name} failed: it gave no answer within 0.05 s",
+            f"the hook {hook.name} failed: there was no answer within 0.05 s",
         )
 
 
@@ -178,7 +178,7 @@ def hook_address() -> Iterator[str]:
         (200, b'{"decision": "allow"}', "allow", ""),
         (500, b"", "deny", "answered 500"),
         (302, b'{"decision": "allow"}', "deny", "answered 302"),
-        (200, b'{"decision": 1}', "deny", "its decision is 1"),
+        (200, b'{"decision": 1}', "deny", "the decision is 1"),
     ],
 )
 async def test_the_answer_of_an_address_decides(

@@ -13,7 +13,7 @@ def cgroups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a root of cgroups without limits, on a machine with 8 cores."""
     monkeypatch.setattr(allowed_cores, "CGROUP_ROOT", tmp_path)
     monkeypatch.setattr(allowed_cores, "PROCESS_CGROUPS", tmp_path / "self")
-    monkeypatch.setattr(allowed_cores, "_affinity", lambda: 8)
+    monkeypatch.setattr(allowed_cores, "_count_affinity", lambda: 8)
     (tmp_path / "self").write_text("0::/user/editor\n")
     (tmp_path / "user" / "editor").mkdir(parents=True)
     return tmp_path

@@ -15,7 +15,7 @@ from lsp_harness.index.builder.file_extract import extract_file
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.index_place import prepare_place
-from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
+from lsp_harness.index.index_tables import SCHEMA, is_complete, read_schema_version
 from lsp_harness.project import index_update
 from lsp_harness.project.command_project import CommandProject
 from lsp_harness.project.index_update import scan_folder, update_index
@@ -50,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Command
 
 @pytest.fixture
 def writer(project: CommandProject) -> Iterator[DatabaseWriter]:
-    with closing(DatabaseWriter(project.place.database, SCHEMA, schema_version())) as database_writer:
+    with closing(DatabaseWriter(project.place.database, SCHEMA, read_schema_version())) as database_writer:
         yield database_writer
 
 

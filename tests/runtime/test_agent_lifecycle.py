@@ -51,7 +51,7 @@ async def test_an_agent_is_found_by_the_name_that_is_shown(bench: AgentBench):
     named = await bench.start("echo", name="second")
     assert bench.pool.require("second") is named
     await bench.start("echo")
-    with pytest.raises(UnknownAgent, match="2 agents have this name"):
+    with pytest.raises(UnknownAgent, match="2 agents have the name"):
         bench.pool.require("echo")
     with pytest.raises(UnknownAgent, match="no such agent"):
         bench.pool.require("")

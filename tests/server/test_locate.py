@@ -83,7 +83,7 @@ async def test_a_task_can_name_one_of_several_folders(spawn: Spawn, workspace: P
 @pytest.mark.parametrize(
     ("argument", "reason"),
     [
-        ({"task": " "}, "describe the task in words"),
+        ({"task": " "}, "the task is empty; describe it in words"),
         ({}, "needs a task as a string"),
         ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no uri"),
     ],

@@ -7,13 +7,13 @@ import pytest
 from tree_sitter import Query
 
 from lsp_harness.config import resources
-from lsp_harness.config.resources import grammar_folder, resource_path
+from lsp_harness.config.resources import find_grammar_folder, find_resource
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.language_table import find_language, shipped_languages
 from lsp_harness.syntax.grammars import grammar, language_for
 from lsp_harness.syntax.tree_query import load_query, read_query_source
 
-FILES = sorted(resource_path("queries").glob("*/*.scm"))
+FILES = sorted(find_resource("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
 COMPILED_QUERIES: list[Query] = []
 
@@ -56,12 +56,12 @@ def test_the_queries_of_a_wheel_are_in_the_package(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(resources, "PACKAGE_FOLDER", package)
     assert read_query_source(find_language("python"), "outline") == "(module) @const"
     assert read_query_source(find_language("python"), "scopes") == ""
-    assert grammar_folder() == package / "grammars" / "gbnf"
+    assert find_grammar_folder() == package / "grammars" / "gbnf"
 
 
 def test_the_queries_of_a_checkout_are_beside_the_package():
     assert (
-        resource_path("queries", "python", "outline.scm")
+        find_resource("queries", "python", "outline.scm")
         == Path(__file__).parents[2] / "grammars/queries/python/outline.scm"
     )
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks.evaluation.results.task_result import ResultKey, TaskResult
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import UsageError
 
 
@@ -70,4 +70,4 @@ class ResultFile:
 
 
 def _describe(error: Exception) -> str:
-    return system_message(error) if isinstance(error, OSError) else "it is no UTF-8"
+    return describe_system_error(error) if isinstance(error, OSError) else "it is no UTF-8"

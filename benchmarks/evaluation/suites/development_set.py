@@ -14,7 +14,7 @@ from benchmarks.evaluation.suites.example_tests import (
     make_script_tests,
 )
 from benchmarks.evaluation.suites.hidden_check import CommandCheck, HiddenCheck, ProgramCheck, create_check
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import UsageError
 
 KINDS: Mapping[str, TaskKind] = {"fix": "fix", "edit": "edit", "agent": "generate"}
@@ -53,7 +53,7 @@ def _read_rows(file: Path) -> list[dict[str, Any]]:
         text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8")
         return [cast("dict[str, Any]", json.loads(line)) for line in text.splitlines() if line.strip()]
     except (OSError, EOFError) as error:
-        reason = system_message(error) if isinstance(error, OSError) else "it is cut off"
+        reason = describe_system_error(error) if isinstance(error, OSError) else "it is cut off"
         raise UsageError(f"{file} cannot be read ({reason})") from error
     except ValueError as error:
         raise UsageError(f"{file} has a line that is no JSON ({error})") from error

@@ -26,8 +26,8 @@ class ApiState:
     """The place of a running server.
 
     Attributes:
-        pid: Its process.
-        port: Its port.
+        pid: The id of the process.
+        port: The port on which the server listens.
         token: The token of the user.
     """
 
@@ -41,7 +41,7 @@ class ApiState:
         return f"http://127.0.0.1:{self.port}"
 
 
-def api_folder() -> Path:
+def make_api_folder() -> Path:
     """Return the private folder of the files."""
     return paths.make_private_folder(paths.runtime_folder() / "api")
 
@@ -51,7 +51,7 @@ def write_state(port: int) -> ApiState:
 
     The token is valid as long as the server runs, so that an old one that leaked is worth nothing.
     """
-    token, folder = secrets.token_urlsafe(32), api_folder()
+    token, folder = secrets.token_urlsafe(32), make_api_folder()
     state = {"pid": os.getpid(), "port": port, "url": f"http://127.0.0.1:{port}"}
     try:
         write_own_file(folder / TOKEN_NAME, token.encode())
@@ -68,7 +68,7 @@ def remove_state(state: ApiState) -> None:
     with suppress(FileError, OSError, UsageError):
         if read_state() == state:
             for name in (STATE_NAME, CURL_NAME, TOKEN_NAME):
-                (api_folder() / name).unlink(missing_ok=True)
+                (make_api_folder() / name).unlink(missing_ok=True)
 
 
 def read_state() -> ApiState:

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
-from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, error_answer
+from lsp_harness.api.api_errors import ApiError, Forbidden, InternalError, TooLarge, Unauthorized, make_error_answer
 from lsp_harness.api.api_route import MAX_BODY_BYTES
 from lsp_harness.api.browser_access import BrowserAccess
 from lsp_harness.wire.loopback_access import group_headers, host_names, is_local_host, read_bearer
@@ -48,7 +48,7 @@ class RequestGuard:
     """An application that passes on what is allowed, and answers everything else itself.
 
     Args:
-        app: The guarded application.
+        app: The ASGI application that is guarded.
         token: The token of the user.
         browsers: The cookie and the tokens of browsers.
         port: The port on which the server listens.
@@ -84,7 +84,7 @@ class RequestGuard:
             self._check(scope)
             await self._app(scope, receive, send)
         except ApiError as error:
-            await error_answer(error)(scope, receive, send)
+            await make_error_answer(error)(scope, receive, send)
         except (ClientDisconnect, WebSocketDisconnect):
             # the client went in the middle of its request, which is no bug
             return
@@ -92,20 +92,20 @@ class RequestGuard:
             LOG.error("%s at %s", type(error).__name__, _escaped_path(scope), exc_info=error)
             if not has_begun():
                 failure = InternalError("this request failed because of a bug", "look at the log of the server")
-                await error_answer(failure)(scope, receive, send)
+                await make_error_answer(failure)(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         """Raise ApiError for a request that is not allowed."""
         headers = group_headers(scope)
         if not is_local_host(headers.get(b"host", []), self._hosts):
-            raise Forbidden("the name of this machine in the request is not one of its own", "use 127.0.0.1")
+            raise Forbidden("the request has another host name than this server", "use 127.0.0.1")
         if any(origin.lower() not in self._origins for origin in headers.get(b"origin", [])):
-            raise Forbidden("this page may not send requests here", "use the page of this server")
+            raise Forbidden("another page than that of this server sent the request", "use the page of this server")
         if (
             headers.get(b"sec-fetch-site", [b"none"])[0] not in (b"none", b"same-origin")
             and scope["path"] != LOGIN_PATH
         ):
-            raise Forbidden("this page may not send requests here", "use the page of this server")
+            raise Forbidden("another page than that of this server sent the request", "use the page of this server")
         if not self._may_use(scope, headers):
             raise Unauthorized("the request has no valid token", "send the header Authorization: Bearer TOKEN")
         for length in headers.get(b"content-length", []):

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from lsp_harness.api import api_schemas as schemas
 from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound
 from lsp_harness.api.api_route import ApiCall, ApiRoute, QueryField
-from lsp_harness.api.event_streams import event_stream, read_last_id, stream_output
+from lsp_harness.api.event_streams import open_event_stream, read_last_id, stream_output
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.runtime.agent import Agent
@@ -115,14 +115,14 @@ async def send_message(call: ApiCall) -> Any:
     if call.query["wait"]:
         return (await sending).fields
     # the first step of the task refuses a message that cannot be given, so its error is known at once
-    task = call.context.run(_settle(sending))
+    task = call.context.run(_wait_for_refusal(sending))
     await call.context.wait_briefly(task)
     if task.done() and (error := task.result()):
         raise error
     return JSONResponse({"sent": True, "response": None}, 202)
 
 
-async def _settle(sending: Any) -> HarnessError | None:
+async def _wait_for_refusal(sending: Any) -> HarnessError | None:
     try:
         await sending
     except HarnessError as error:
@@ -215,7 +215,7 @@ async def read_events(call: ApiCall) -> Any:
     if call.accepts("text/event-stream"):
         since = read_last_id(call)
         following = feed.follow(call.query["since"] if since is None else since, call.query["agentId"])
-        return event_stream(call.context, _agent_events(following))
+        return open_event_stream(call.context, _agent_events(following))
     events = feed.read(call.query["since"], call.query["agentId"])
     return {"events": [event.fields for event in events[: call.query["limit"]]], "last": feed.last_seq}
 

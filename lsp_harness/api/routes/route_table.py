@@ -25,7 +25,7 @@ def make_document(routes: Sequence[ApiRoute]) -> dict[str, Any]:
     """Return the OpenAPI document of some routes."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(route.path, {})[route.method.lower()] = _describe_operation(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "lsp-harness", "version": VERSION, "description": INTRODUCTION},
@@ -39,7 +39,7 @@ def make_document(routes: Sequence[ApiRoute]) -> dict[str, Any]:
     }
 
 
-def _operation(route: ApiRoute) -> Mapping[str, Any]:
+def _describe_operation(route: ApiRoute) -> Mapping[str, Any]:
     path_fields = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in re.findall(r"{(\w+)}", route.path)

@@ -218,7 +218,7 @@ def _open_permissions(call: ApiCall) -> list[dict[str, Any]]:
 def _require_ulid(call: ApiCall, name: str) -> str:
     value = call.path[name].upper()
     if not is_ulid(value):
-        raise NotFound("there is nothing with this id", "list what the session has")
+        raise NotFound(f"the session has no {name.removesuffix('_id')} with this id", "list what the session has")
     return value
 
 

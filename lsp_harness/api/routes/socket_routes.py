@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lsp_harness.api.access.request_guard import SUBPROTOCOL
 from lsp_harness.api.api_context import ApiContext
-from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound, describe_error, error_answer
+from lsp_harness.api.api_errors import Conflict, InvalidApiRequest, NotFound, describe_error, make_error_answer
 from lsp_harness.api.event_streams import OpenStream
 from lsp_harness.api.routes.agent_routes import AGENT_ID
 from lsp_harness.errors import HarnessError
@@ -46,7 +46,7 @@ EVENTS_OF_THREAD = ("threadId", "sessionId")
 """Fields of the query that other clients use. An agent is its own thread here."""
 
 
-def socket_routes(context: ApiContext) -> list[BaseRoute]:
+def list_socket_routes(context: ApiContext) -> list[BaseRoute]:
     """Return the routes of the WebSockets."""
 
     async def terminal(socket: WebSocket) -> None:
@@ -67,12 +67,12 @@ def socket_routes(context: ApiContext) -> list[BaseRoute]:
         await _send_events(context, socket, agent_id, since)
 
     return [
-        WebSocketRoute("/ws/agents/{agent_id}/terminal", _counted(context, terminal)),
-        WebSocketRoute("/ws/events", _counted(context, events)),
+        WebSocketRoute("/ws/agents/{agent_id}/terminal", _count_sockets(context, terminal)),
+        WebSocketRoute("/ws/events", _count_sockets(context, events)),
     ]
 
 
-def _counted(context: ApiContext, serve: Handler) -> Handler:
+def _count_sockets(context: ApiContext, serve: Handler) -> Handler:
     """Return a handler that takes a place for each WebSocket, and answers with an error of HTTP what is refused."""
 
     async def handle(socket: WebSocket) -> None:
@@ -83,7 +83,7 @@ def _counted(context: ApiContext, serve: Handler) -> Handler:
             # a client that is gone is told nothing
             with suppress(RuntimeError, OSError, WebSocketDisconnect):
                 if socket.application_state.name == "CONNECTING":
-                    await socket.send_denial_response(error_answer(error))
+                    await socket.send_denial_response(make_error_answer(error))
                 else:
                     await socket.close(1011)
         except WebSocketDisconnect:
@@ -120,7 +120,7 @@ async def _send_events(context: ApiContext, socket: WebSocket, agent_id: str, si
     connected = {"type": "connected", "event": "connected", "filter": filter, "seq": feed.last_seq}
     await socket.send_text(json.dumps(connected))
     reading = asyncio.ensure_future(_answer_pings(socket))
-    following = asyncio.ensure_future(_forward(feed.follow(first, agent_id), socket))
+    following = asyncio.ensure_future(_forward_events(feed.follow(first, agent_id), socket))
     try:
         await asyncio.wait({reading, following}, return_when=asyncio.FIRST_COMPLETED)
         if following.done() and isinstance(following.exception(), SlowReader):
@@ -131,7 +131,7 @@ async def _send_events(context: ApiContext, socket: WebSocket, agent_id: str, si
         await asyncio.gather(reading, following, return_exceptions=True)
 
 
-async def _forward(events: AsyncIterator[AgentEvent], socket: WebSocket) -> None:
+async def _forward_events(events: AsyncIterator[AgentEvent], socket: WebSocket) -> None:
     async for event in events:
         await socket.send_text(json.dumps(event.fields))
 
@@ -174,7 +174,7 @@ class TerminalSocket:
         screen, viewer = self._terminal.screen, self._terminal.attach()
         try:
             # it fails if the client is gone already
-            await self._control(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
+            await self._read_controls(type="connected", agentId=self._agent.id, cols=screen.columns, rows=screen.lines)
             await self._serve_viewer(viewer)
         finally:
             viewer.close()
@@ -215,7 +215,7 @@ class TerminalSocket:
     async def _tell_sizes(self) -> None:
         while True:
             columns, rows = await self._size.wait_for_change()
-            await self._control(type="size", cols=columns, rows=rows)
+            await self._read_controls(type="size", cols=columns, rows=rows)
 
     async def _close(self, writing: "asyncio.Task[None]") -> None:
         error = writing.exception()
@@ -223,7 +223,7 @@ class TerminalSocket:
             code, reason = CLOSE_SLOW, "the client does not read"
         elif error is None:
             code, reason = CLOSE_NORMAL, "the agent has ended"
-            await self._control(type="exit", code=self._terminal.exit_code)
+            await self._read_controls(type="exit", code=self._terminal.exit_code)
         else:
             return
         with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
@@ -241,10 +241,10 @@ class TerminalSocket:
                     text = str(message.get("text") or "")
                     control = read_control(text)
                     if control is not None:
-                        await self._obey(control)
+                        await self._follow_control(control)
                         continue
                     if self._is_binary:
-                        await self._control(type="error", message="a text message must be a control message")
+                        await self._read_controls(type="error", message="a text message must be a control message")
                         continue
                     data = text.encode("utf-8", "replace")
                 await self._type(data)
@@ -254,19 +254,19 @@ class TerminalSocket:
         try:
             self._agent.press(data)
         except HarnessError as error:
-            await self._control(type="error", **describe_error(error)[1])
+            await self._read_controls(type="error", **describe_error(error)[1])
 
-    async def _obey(self, control: Control) -> None:
+    async def _follow_control(self, control: Control) -> None:
         if control["type"] == "ping":
-            await self._control(type="pong")
+            await self._read_controls(type="pong")
             return
         size = (control.get("cols"), control.get("rows"))
         if any(type(number) is not int or not 1 <= number <= MAX_SIDE for number in size):
-            await self._control(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIDE}")
+            await self._read_controls(type="error", message=f"cols and rows must be whole numbers from 1 to {MAX_SIDE}")
             return
         self._size.request(cast("int", size[0]), cast("int", size[1]))
 
-    async def _control(self, **fields: Any) -> None:
+    async def _read_controls(self, **fields: Any) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):
             await self._socket.send_text(json.dumps(fields))
 

@@ -1,4 +1,4 @@
-"""All servers of tools of a session.
+"""The MCP servers of a session: their tools, their states and their ends.
 
 The library is an extra and takes long to import, so it is imported when a server is started.
 """
@@ -86,7 +86,7 @@ class McpServers:
         """Read the lists of tools that have changed again. Return whether there may be other tools now."""
         changed = [connection for connection in self._connections if connection.has_changed]
         await asyncio.gather(*(connection.list_again() for connection in changed))
-        if self._built == self._revisions():
+        if self._built == self._read_revisions():
             return False
         self._build_tools()
         return True
@@ -119,12 +119,12 @@ class McpServers:
     async def _stop(self) -> None:
         await asyncio.gather(*(connection.stop() for connection in self._connections))
 
-    def _revisions(self) -> Mapping[str, int]:
+    def _read_revisions(self) -> Mapping[str, int]:
         return {connection.spec.name: connection.revision for connection in self._connections}
 
     def _build_tools(self) -> None:
         self._tools.clear()
-        self._built = self._revisions()
+        self._built = self._read_revisions()
         for connection in self._connections:
             self._add_tools(connection)
 

@@ -46,7 +46,7 @@ class ServerConnection:
     """One server of tools.
 
     Attributes:
-        spec: The server, as it stands in the settings.
+        spec: The description of the server.
         listed: The tools that the server listed last.
         revision: The number of different lists that it gave, one after another.
         signs: What its messages say about it.
@@ -129,7 +129,7 @@ class ServerConnection:
         except TimeoutError as error:
             raise self._too_slow(tool) from error
         except Exception as error:
-            raise self._describe_call(tool, next(_causes(error))) from error
+            raise self._describe_call(tool, next(_list_causes(error))) from error
 
     async def list_again(self) -> None:
         """Read the list of tools again. What cannot be read leaves the list as it is."""
@@ -191,7 +191,7 @@ class ServerConnection:
                 await self._must_end.wait()
         except Exception as error:  # noqa: BLE001 - whatever a server does is an error of its tools
             if not ready.done():
-                ready.set_exception(self._describe_start(next(_causes(error))))
+                ready.set_exception(self._describe_start(next(_list_causes(error))))
         finally:
             signs.is_over.set()
             if not ready.done():
@@ -264,11 +264,11 @@ async def _list_tools(client: "Client") -> "list[Tool]":
     return tools[:MAX_TOOLS]
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the errors that a group of errors contains, or the error itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
-            yield from _causes(inner)
+            yield from _list_causes(inner)
     else:
         yield error
 

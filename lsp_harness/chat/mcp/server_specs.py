@@ -78,7 +78,7 @@ class ChosenServers:
     """The servers of a session.
 
     Attributes:
-        specs: The servers.
+        specs: The descriptions of the servers.
         remarks: Sentences about servers that are left out.
     """
 

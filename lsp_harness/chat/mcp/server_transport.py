@@ -113,7 +113,7 @@ def check_message(message: "JSONRPCMessage", signs: ServerSigns) -> "JSONRPCMess
 
 
 class ServerMessageReader:
-    """Reads the lines of one server.
+    """The reader of the lines that one server of tools writes, and the messages in them.
 
     Args:
         signs: The signs that its messages set.
@@ -136,7 +136,7 @@ class ServerMessageReader:
         Other lines that are no messages are left out: some servers print what they do.
 
         Args:
-            line: The line.
+            line: A line of the output of the server.
             is_whole: Whether it has its end. What was cut off says nothing.
         """
         from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
@@ -250,11 +250,11 @@ def open_transport(spec: ServerSpec, folder: Path | None, error_output: ErrorOut
         error_output: It gets the standard error of a program.
         signs: The signs that the messages of the server set.
     """
-    return _http(spec, signs) if spec.url else _program(spec, folder, error_output, signs)
+    return _open_http(spec, signs) if spec.url else _run_program(spec, folder, error_output, signs)
 
 
 @asynccontextmanager
-async def _program(
+async def _run_program(
     spec: ServerSpec, folder: Path | None, error_output: ErrorOutput, signs: ServerSigns
 ) -> AsyncGenerator[tuple[Any, Any]]:
     import anyio
@@ -298,7 +298,7 @@ class _Program:
         self._probing: asyncio.Task[None] | None = None
 
     async def read(self) -> None:
-        """Give its messages to the library until its output ends."""
+        """Pass the messages of the server on to the MCP library until the output of the server ends."""
         import anyio
 
         assert self._child.stdout
@@ -340,13 +340,13 @@ class _Program:
                 return
 
     async def _give_up(self, id: int | str) -> None:
-        """Let the library try an older protocol, if the program does not answer the first request."""
+        """Let the library try an older protocol, if the server does not answer the first request."""
         await asyncio.sleep(DISCOVER_S)
         if self._reader.give_up(id):
             await self._give(make_error(id, "the program does not know the newest protocol"))
 
     def stop(self) -> None:
-        """Let nothing wait any more."""
+        """End every wait for a message or an answer of the server."""
         if self._probing:
             self._probing.cancel()
 
@@ -395,7 +395,7 @@ async def _drain(stream: asyncio.StreamReader) -> None:
 
 
 @asynccontextmanager
-async def _http(spec: ServerSpec, signs: ServerSigns) -> AsyncGenerator[tuple[Any, Any]]:
+async def _open_http(spec: ServerSpec, signs: ServerSigns) -> AsyncGenerator[tuple[Any, Any]]:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 

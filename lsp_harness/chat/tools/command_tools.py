@@ -7,11 +7,11 @@ from lsp_harness.chat.tools.tool_environment import CommandOutcome, CommandTasks
 from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
-    number_schema,
+    make_number_schema,
+    make_text_schema,
     object_schema,
     read_number,
     read_text,
-    text_schema,
 )
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
@@ -20,7 +20,7 @@ from lsp_harness.permission.action import Action
 EXECUTIONS: tuple[Execution, ...] = ("inline", "background", "auto")
 DEFAULT_WAIT_S, MAX_WAIT_S = 60, 300
 MAX_COMMAND_CHARS = 4_000
-TASK_ID = text_schema("Id of the task", 64)
+TASK_ID = make_text_schema("Id of the task", 64)
 
 
 class BashTool:
@@ -31,7 +31,7 @@ class BashTool:
         "Run a shell command in the workspace. Long commands run on in the background: use wait_task with the task_id."
     )
     schema: Schema = object_schema(
-        {"command": text_schema("The command", MAX_COMMAND_CHARS)},
+        {"command": make_text_schema("The command", MAX_COMMAND_CHARS)},
         {"execution": {"enum": list(EXECUTIONS), "description": "auto: background after 5 seconds"}},
     )
 
@@ -57,7 +57,9 @@ class ReadTaskTool:
 
     name = "read_task"
     description = "Read the state and the output of a task in the background."
-    schema: Schema = object_schema({"task_id": TASK_ID}, {"since": number_schema("First byte of the output to return")})
+    schema: Schema = object_schema(
+        {"task_id": TASK_ID}, {"since": make_number_schema("First byte of the output to return")}
+    )
 
     def __init__(self, tasks: CommandTasks) -> None:
         self._tasks = tasks
@@ -80,7 +82,8 @@ class WaitTaskTool:
     name = "wait_task"
     description = "Wait until a task in the background ends, and return its output."
     schema: Schema = object_schema(
-        {"task_id": TASK_ID}, {"seconds": number_schema(f"Longest wait, {DEFAULT_WAIT_S} if absent", 1, MAX_WAIT_S)}
+        {"task_id": TASK_ID},
+        {"seconds": make_number_schema(f"Longest wait, {DEFAULT_WAIT_S} if absent", 1, MAX_WAIT_S)},
     )
 
     def __init__(self, tasks: CommandTasks) -> None:

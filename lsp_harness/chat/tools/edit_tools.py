@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from lsp_harness.chat.tool import CallContext, ToolResult
 from lsp_harness.chat.tools.checked_writing import ACCEPT_FINDINGS, NewText, check_text, write_checked
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, object_schema, read_text, shorten_line, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, object_schema, read_text, shorten_line
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redact
@@ -38,7 +38,7 @@ MIN_SIMILARITY = 0.5
 """Ratio of equal characters from which a line is near the one that was not found."""
 
 
-def edit_schema(members: Schema) -> Schema:
+def make_edit_schema(members: Schema) -> Schema:
     """Return the schema of the input of a tool that edits: its required members, and the one that accepts findings."""
     accept = {"type": "boolean", "description": "Write it although checks find new problems"}
     return object_schema(members, {ACCEPT_FINDINGS: accept})
@@ -82,7 +82,7 @@ class FileEditTool:
         return (await check_text(self._environment, new_text)).list_findings(with_syntax=False)
 
     async def _plan(self, input: Input, report: Callable[[str], None]) -> NewText:
-        """Return the new text of the file. Raise HarnessError if there is none."""
+        """Return the new text of the file after the edit. Raise HarnessError if the edit is not possible."""
         raise NotImplementedError
 
 
@@ -93,10 +93,10 @@ class EditTool(FileEditTool):
     description = (
         "Replace text in a file. old must be copied exactly from the file, without line numbers, and occur once."
     )
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("File, relative to the workspace"),
-            "old": text_schema("Exact text to replace, with its indentation", MAX_TEXT_CHARS),
+            "path": make_text_schema("File, relative to the workspace"),
+            "old": make_text_schema("Exact text to replace, with its indentation", MAX_TEXT_CHARS),
             "new": {"type": "string", "description": "Text to put there", "maxLength": MAX_TEXT_CHARS},
         }
     )
@@ -118,9 +118,9 @@ class CreateTool(FileEditTool):
 
     name = "create"
     description = "Create a new file with a text. Use edit for a file that exists."
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("New file, relative to the workspace"),
+            "path": make_text_schema("New file, relative to the workspace"),
             "text": {"type": "string", "description": "The whole text of the file", "maxLength": MAX_TEXT_CHARS},
         }
     )

@@ -21,10 +21,10 @@ from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
     fit_lines,
+    make_text_schema,
     object_schema,
     read_text,
     shorten_line,
-    text_schema,
 )
 from lsp_harness.chat.tools.workspace_paths import NamedFile, WorkspacePaths
 from lsp_harness.errors import UsageError
@@ -48,7 +48,7 @@ class PathPattern:
         if normal.endswith("/"):
             normal += "**"
         self._alternatives = [
-            [None if part == "**" else re.compile(translate(part)) for part in _parts(alternative)]
+            [None if part == "**" else re.compile(translate(part)) for part in _split_pattern(alternative)]
             for alternative in _expand_braces(normal)
         ]
 
@@ -58,7 +58,7 @@ class PathPattern:
         return any(_matches(parts, names) for parts in self._alternatives)
 
 
-def _parts(pattern: str) -> list[str]:
+def _split_pattern(pattern: str) -> list[str]:
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     return parts if "/" in pattern else ["**", *parts]
 
@@ -118,7 +118,7 @@ class GlobTool:
 
     name = "glob"
     description = "List files by a pattern such as *.py or src/**/*.ts."
-    schema: Schema = object_schema({"pattern": text_schema("Pattern of paths")})
+    schema: Schema = object_schema({"pattern": make_text_schema("Pattern of paths")})
 
     def __init__(self, environment: ToolEnvironment) -> None:
         self._paths = WorkspacePaths(environment, self.name)
@@ -142,15 +142,15 @@ class GrepTool:
     The search runs in a process of its own: an expression that takes exponential time can only be stopped there.
 
     Args:
-        environment: The surroundings.
+        environment: What the tool needs from the session: its folders, gate, texts and tasks.
         seconds: The time for the search.
     """
 
     name = "grep"
     description = "Find lines by a regular expression. Returns path:line: text."
     schema: Schema = object_schema(
-        {"pattern": text_schema("Python regular expression", 500)},
-        {"glob": text_schema("Only files that match this, such as *.py")},
+        {"pattern": make_text_schema("Python regular expression", 500)},
+        {"glob": make_text_schema("Only files that match this, such as *.py")},
     )
 
     def __init__(self, environment: ToolEnvironment, seconds: float = SEARCH_S) -> None:
@@ -197,8 +197,8 @@ async def search_lines(
     """Search files for the lines that match a regular expression.
 
     Args:
-        pattern: The expression.
-        files: The files.
+        pattern: The regular expression.
+        files: The files to search.
         unsaved: The texts that count in place of files.
         seconds: The time after which the search stops.
 

@@ -100,7 +100,7 @@ class PresentSymbols:
         qualified = to_qualified(name)
         if path:
             source = await self.parse(path)
-            if symbols := list(_named(source, qualified)):
+            if symbols := list(_find_named(source, qualified)):
                 return symbols
             names = list(dict.fromkeys(source.names))
             near = get_close_matches(qualified, names, MAX_NEAR_NAMES) or names
@@ -111,7 +111,7 @@ class PresentSymbols:
         readable = [file for file in files if self._paths.can_read(file)]
         for file in readable[:MAX_PARSED_FILES]:
             try:
-                symbols += _named(await self._parse(file), qualified)
+                symbols += _find_named(await self._parse(file), qualified)
             except HarnessError:
                 # the index may name a file that was removed, or that can no longer be parsed
                 continue
@@ -199,7 +199,7 @@ def parse_symbols(file: NamedFile, document: Document) -> SymbolFile:
     return SymbolFile(file, tree, declarations, qualified_names(declarations))
 
 
-def _named(source: SymbolFile, qualified: str) -> Iterator[PresentSymbol]:
+def _find_named(source: SymbolFile, qualified: str) -> Iterator[PresentSymbol]:
     """Yield the symbols whose qualified name is `qualified` or ends with it; only the former if there are any."""
     pairs = list(zip(source.declarations, source.names, strict=True))
     exact = [(item, name) for item, name in pairs if name == qualified]

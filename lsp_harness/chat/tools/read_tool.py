@@ -7,12 +7,12 @@ from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
     fit_lines,
-    number_schema,
+    make_number_schema,
+    make_text_schema,
     object_schema,
     read_number,
     read_text,
     shorten_line,
-    text_schema,
 )
 from lsp_harness.chat.tools.tool_input import read_text as read_input
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
@@ -30,8 +30,11 @@ class ReadTool:
     name = "read"
     description = "Read a file. Returns numbered lines. Use first_line and last_line for a part of a long file."
     schema: Schema = object_schema(
-        {"path": text_schema("File, relative to the workspace")},
-        {"first_line": number_schema("First line, from 1", 1), "last_line": number_schema("Last line, inclusive", 1)},
+        {"path": make_text_schema("File, relative to the workspace")},
+        {
+            "first_line": make_number_schema("First line, from 1", 1),
+            "last_line": make_number_schema("Last line, inclusive", 1),
+        },
     )
 
     def __init__(self, environment: ToolEnvironment) -> None:
@@ -69,10 +72,10 @@ class ReadArtifactTool:
     name = "read_artifact"
     description = "Read a part of a large output that was stored as an artifact."
     schema: Schema = object_schema(
-        {"artifact_id": text_schema("Id of the artifact", 64)},
+        {"artifact_id": make_text_schema("Id of the artifact", 64)},
         {
-            "offset": number_schema("First byte, from 0"),
-            "limit": number_schema("Number of bytes", 1, MAX_OUTPUT_BYTES),
+            "offset": make_number_schema("First byte, from 0"),
+            "limit": make_number_schema("Number of bytes", 1, MAX_OUTPUT_BYTES),
         },
     )
 

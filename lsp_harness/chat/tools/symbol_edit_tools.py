@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from lsp_harness.chat.tools.checked_writing import NewText
-from lsp_harness.chat.tools.edit_tools import MAX_TEXT_CHARS, FileEditTool, check_utf8, edit_schema, strip_line_numbers
+from lsp_harness.chat.tools.edit_tools import (
+    MAX_TEXT_CHARS,
+    FileEditTool,
+    check_utf8,
+    make_edit_schema,
+    strip_line_numbers,
+)
 from lsp_harness.chat.tools.present_symbols import PresentSymbol, PresentSymbols
 from lsp_harness.chat.tools.tool_environment import ToolEnvironment
-from lsp_harness.chat.tools.tool_input import Input, Schema, read_text, text_schema
+from lsp_harness.chat.tools.tool_input import Input, Schema, make_text_schema, read_text
 from lsp_harness.errors import UsageError
 from lsp_harness.text.code_lines import indentation_of, is_blank, is_lone_closer
 from lsp_harness.text.document import Document
@@ -22,7 +28,7 @@ def fit_indentation(text: str, indentation: str, *, uses_tabs: bool = False) -> 
     Models write code without its indentation, with it, or with it in all lines but the first.
 
     Args:
-        text: The code.
+        text: The code to indent.
         indentation: The indentation of its first line in the new place.
         uses_tabs: Whether the file is indented with tabs.
     """
@@ -99,11 +105,11 @@ class ReplaceSymbolTool(SymbolEditTool):
 
     name = "replace_symbol_body"
     description = "Replace the whole definition of a function, class or method, including its first line."
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("File, relative to the workspace"),
-            "name": text_schema("Name, or Class/method"),
-            "text": text_schema("The whole new definition", MAX_TEXT_CHARS),
+            "path": make_text_schema("File, relative to the workspace"),
+            "name": make_text_schema("Name, or Class/method"),
+            "text": make_text_schema("The whole new definition", MAX_TEXT_CHARS),
         }
     )
 
@@ -128,18 +134,18 @@ class InsertBeforeSymbolTool(SymbolEditTool):
 
     name = "insert_before_symbol"
     description = "Insert code before a function, class or method."
-    schema: Schema = edit_schema(
+    schema: Schema = make_edit_schema(
         {
-            "path": text_schema("File, relative to the workspace"),
-            "name": text_schema("Name of the symbol, or Class/method"),
-            "text": text_schema("Code to insert", MAX_TEXT_CHARS),
+            "path": make_text_schema("File, relative to the workspace"),
+            "name": make_text_schema("Name of the symbol, or Class/method"),
+            "text": make_text_schema("Code to insert", MAX_TEXT_CHARS),
         }
     )
 
     def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
         document = symbol.source.document
         line = _first_attached_line(symbol)
-        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        lines = fit_indentation(text, _read_indentation(symbol), uses_tabs=_uses_tabs(document))
         blanks = _blank_lines(symbol, line, document.line_of(symbol.declaration.end), is_before=True)
         place = document.line_starts[line]
         return Edit(place, place, _join(document, [*lines, *[""] * (blanks + 1)]))
@@ -155,7 +161,7 @@ class InsertAfterSymbolTool(SymbolEditTool):
     def _make_edit(self, symbol: PresentSymbol, text: str) -> Edit:
         document = symbol.source.document
         last = document.line_of(max(symbol.declaration.start, symbol.declaration.end - 1))
-        lines = fit_indentation(text, _indentation(symbol), uses_tabs=_uses_tabs(document))
+        lines = fit_indentation(text, _read_indentation(symbol), uses_tabs=_uses_tabs(document))
         blanks = _blank_lines(symbol, _first_attached_line(symbol), last, is_before=False)
         place = document.line_span(last)[1]
         return Edit(place, place, _join(document, [*[""] * (blanks + 1), *lines]))
@@ -165,7 +171,7 @@ def _join(document: Document, lines: Sequence[str]) -> bytes:
     return encode(document.newline.join(lines))
 
 
-def _indentation(symbol: PresentSymbol) -> str:
+def _read_indentation(symbol: PresentSymbol) -> str:
     """Return the indentation of the first line of a symbol."""
     document = symbol.source.document
     return indentation_of(decode(document.line(document.line_of(symbol.declaration.start))))
@@ -201,7 +207,7 @@ def _attached_start(symbol: PresentSymbol, line: int) -> int | None:
     """Return the first line of the comment or attribute that is alone on a line, or None if there is none."""
     document = symbol.source.document
     text = decode(document.line(line))
-    if is_blank(text) or indentation_of(text) != _indentation(symbol):
+    if is_blank(text) or indentation_of(text) != _read_indentation(symbol):
         return None
     place = document.line_starts[line] + len(encode(indentation_of(text)))
     node: Any = symbol.source.tree.root.descendant_for_byte_range(place, place + 1)
@@ -220,7 +226,7 @@ def _blank_lines(symbol: PresentSymbol, first: int, last: int, *, is_before: boo
     Args:
         symbol: The symbol.
         first: Its first line, from 0.
-        last: Its last line.
+        last: The last line of the symbol.
         is_before: Whether the new code comes before it.
     """
     sides = [_blanks_to_neighbour(symbol, range(first - 1, -1, -1))]
@@ -232,13 +238,13 @@ def _blank_lines(symbol: PresentSymbol, first: int, last: int, *, is_before: boo
 
 def _blanks_to_neighbour(symbol: PresentSymbol, lines: range) -> int | None:
     """Return the number of blank lines up to the next code, or None if that is outside of the block."""
-    for count, text in enumerate(_texts(symbol.source.document, lines)):
+    for count, text in enumerate(_read_lines(symbol.source.document, lines)):
         if not is_blank(text):
             # the neighbour ends deeper than it begins, if it has a body without a closing line
-            return count if indentation_of(text).startswith(_indentation(symbol)) else None
+            return count if indentation_of(text).startswith(_read_indentation(symbol)) else None
     return None
 
 
-def _texts(document: Document, lines: range) -> Iterator[str]:
+def _read_lines(document: Document, lines: range) -> Iterator[str]:
     for line in lines:
         yield decode(document.line(line))

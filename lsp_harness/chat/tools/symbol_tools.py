@@ -12,10 +12,10 @@ from lsp_harness.chat.tools.tool_input import (
     Input,
     Schema,
     fit_lines,
+    make_text_schema,
     object_schema,
     read_text,
     shorten_line,
-    text_schema,
 )
 from lsp_harness.chat.tools.workspace_paths import WorkspacePaths
 from lsp_harness.files.secrets import redact
@@ -27,8 +27,8 @@ MAX_SHOWN_BODIES = 3
 """Most symbols whose code is part of an answer."""
 BODY_KINDS = frozenset({"function", "method"})
 """Kinds of symbols whose inner symbols are not part of an overview."""
-NAME = text_schema("Name, or Class/method")
-PATH = text_schema("File, relative to the workspace")
+NAME = make_text_schema("Name, or Class/method")
+PATH = make_text_schema("File, relative to the workspace")
 
 
 class FindSymbolTool:
@@ -73,7 +73,7 @@ class SymbolOverviewTool:
 
     async def run(self, input: Input, context: CallContext) -> ToolResult:
         source = await self._symbols.parse(read_text(input, "path"))
-        lines = list(_overview(source))
+        lines = list(_format_overview(source))
         if not lines:
             return ToolResult(f"{source.file.name} declares no symbols")
         shown = fit_lines(lines)
@@ -142,7 +142,7 @@ def _describe(symbol: PresentSymbol, *, with_code: bool) -> Iterator[str]:
         yield from (f"{number}\t{shorten_line(lines[number - 1])}" for number in range(first, last + 1))
 
 
-def _overview(source: SymbolFile) -> Iterator[str]:
+def _format_overview(source: SymbolFile) -> Iterator[str]:
     depths: list[int] = []
     for item, qualified in zip(source.declarations, source.names, strict=True):
         # the symbols in a function are not symbols of the file

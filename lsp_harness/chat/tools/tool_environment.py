@@ -132,7 +132,7 @@ async def keep_no_copy(contents: Mapping[Path, bytes]) -> None:
     """Do nothing before an edit, for sessions without checkpoints."""
 
 
-def no_checks() -> Sequence[Check]:
+def create_no_checks() -> Sequence[Check]:
     """Return no check, for sessions that turn all checks off."""
     return ()
 
@@ -158,7 +158,7 @@ class ToolEnvironment:
     roots: Sequence[Path]
     private_files: PrivateFiles
     index: ProjectIndex | None = None
-    create_checks: Callable[[], Sequence[Check]] = no_checks
+    create_checks: Callable[[], Sequence[Check]] = create_no_checks
     tasks: CommandTasks | None = None
     artifacts: ArtifactReader | None = None
     before_edit: Callable[[Mapping[Path, bytes]], Awaitable[object]] = keep_no_copy

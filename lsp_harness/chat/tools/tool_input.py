@@ -39,12 +39,12 @@ def object_schema(required: Schema, optional: Schema | None = None) -> Schema:
     return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
 
 
-def text_schema(description: str, max_chars: int = MAX_PATH_CHARS) -> Schema:
+def make_text_schema(description: str, max_chars: int = MAX_PATH_CHARS) -> Schema:
     """Return the schema of a text that is not empty."""
     return {"type": "string", "description": description, "minLength": 1, "maxLength": max_chars}
 
 
-def number_schema(description: str, minimum: int = 0, maximum: int = 10_000_000) -> Schema:
+def make_number_schema(description: str, minimum: int = 0, maximum: int = 10_000_000) -> Schema:
     """Return the schema of a whole number."""
     return {"type": "integer", "description": description, "minimum": minimum, "maximum": maximum}
 

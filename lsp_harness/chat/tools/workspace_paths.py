@@ -46,7 +46,7 @@ class WorkspacePaths:
     """The paths of the workspace folders, without the files that no model may see.
 
     Args:
-        environment: The surroundings.
+        environment: What the tool needs from the session: its folders, gate, texts and tasks.
         tool: The tool that uses the paths. The rules of the session may forbid it some files.
     """
 
@@ -66,7 +66,7 @@ class WorkspacePaths:
         """Return the absolute path that a name means, without links. It may be outside of the folders or missing."""
         written = name.strip().removeprefix("@")
         candidates = [resolve_links(root / written) for root in self.roots]
-        existing = [path for path in candidates if _exists(path)]
+        existing = [path for path in candidates if _is_file(path)]
         return (existing or candidates or [Path(written)])[0]
 
     def action_paths(self, name: object) -> tuple[Path, ...]:
@@ -154,7 +154,7 @@ class WorkspacePaths:
                     yield NamedFile(root / entry.path, root, entry.path)
 
 
-def _exists(path: Path) -> bool:
+def _is_file(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError):

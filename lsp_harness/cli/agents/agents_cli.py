@@ -311,7 +311,7 @@ def _read_variables(names: Sequence[str]) -> Mapping[str, str]:
     """Return variables of this process. Raise UsageError for one that is not set, or is given with its value."""
     for name in names:
         if "=" in name:
-            raise UsageError("write the name of a variable only; a value in the command line can be read by others")
+            raise UsageError("other users can read a value in the command line; write only the name of the variable")
         if name not in os.environ:
             raise UsageError(f"the variable {name} is not set here")
     return {name: os.environ[name] for name in names}

@@ -51,10 +51,10 @@ def api(
 
 
 def _report_start(state: "ApiState", browsers: "BrowserAccess") -> None:
-    from lsp_harness.api.access.api_state import api_folder
+    from lsp_harness.api.access.api_state import make_api_folder
 
     say(f"lsp-harness api listens on {state.url}")
-    say(f"  curl:    CURL_HOME={api_folder()} curl {state.url}/health")
+    say(f"  curl:    CURL_HOME={make_api_folder()} curl {state.url}/health")
     if sys.stdout.isatty():
         # the code works once and for a minute; a log would keep it longer
         say(f"  browser: {state.url}/login?code={browsers.create_code()}")

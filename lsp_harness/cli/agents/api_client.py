@@ -15,7 +15,7 @@ class ApiRequestRefused(HarnessError):
     """The server answered with an error.
 
     Attributes:
-        code: Its code.
+        code: The error code of the answer.
     """
 
     def __init__(self, code: str, message: str, resolution: str) -> None:

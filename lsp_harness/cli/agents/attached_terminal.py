@@ -37,12 +37,12 @@ async def attach_terminal(client: ApiClient, agent: str) -> str:
     try:
         async with connect(url, additional_headers=client.headers, max_size=None, compression=None) as socket:
             with _raw_terminal():
-                return await _pump(socket)
+                return await _pass_bytes(socket)
     except (OSError, WebSocketException) as error:
         raise UsageError("the server does not answer; start it again with `lsp-harness api`") from error
 
 
-async def _pump(socket: Any) -> str:
+async def _pass_bytes(socket: Any) -> str:
     loop, left = asyncio.get_running_loop(), asyncio.Event()
     sending: asyncio.Queue[bytes | str] = asyncio.Queue()
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import cyclopts
 
-from lsp_harness.cli.console import JsonOption, console, encodable_mark, print_json
+from lsp_harness.cli.console import JsonOption, console, make_encodable_mark, print_json
 from lsp_harness.runtime.adapter import Probe
 from lsp_harness.runtime.adapters.adapter_registry import BUILT_IN, AdapterRegistry
 
@@ -44,5 +44,5 @@ def _print(probes: Sequence[tuple[str, Probe]]) -> None:
         is_usable = bool(probe.program) and probe.auth != "missing"
         version = probe.version or ("unknown" if probe.program else "not installed")
         login = probe.auth if probe.program else ""
-        table.add_row(encodable_mark(MARKS[is_usable]), name, version, login, probe.hint.replace("[", "\\["))
+        table.add_row(make_encodable_mark(MARKS[is_usable]), name, version, login, probe.hint.replace("[", "\\["))
     console().print(table)

@@ -21,7 +21,7 @@ def complete(at: str, /, *, json: JsonOption = False) -> int:
     """
     file, numbers = parse_place(at, 2)
     if len(numbers) != 2:
-        raise UsageError(f"say where in the file: lsp-harness complete {file}:LINE:COL")
+        raise UsageError(f"the place in {file} has no line and column; write: lsp-harness complete {file}:LINE:COL")
     return asyncio.run(_complete(file, *numbers, json=json))
 
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from lsp_harness.cli.composition import open_headless
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.file_place import byte_offset, parse_place
-from lsp_harness.cli.project_folder import project_at
+from lsp_harness.cli.project_folder import load_project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.prompt_preview import Part, PreviewedPrompt
 from lsp_harness.inference.engine_choice import make_engine
@@ -55,17 +55,17 @@ def context(
     if task and not at:
         return asyncio.run(_show_located_prompt(task, explain=explain, json=json))
     if not at:
-        raise UsageError('say where: lsp-harness context FILE:LINE:COL, or describe a task: --task "WORDS"')
+        raise UsageError('the place is missing; write: lsp-harness context FILE:LINE:COL, or --task "WORDS" for a task')
     file, numbers = parse_place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
-        raise UsageError(f"say where in the file: lsp-harness context {file}:LINE:COL")
+        raise UsageError(f"the place in {file} has no line and column; write: lsp-harness context {file}:LINE:COL")
     start = PromptPlace(file, numbers[0], numbers[1] if numbers[1:] else 1)
     return asyncio.run(_show_prompt(start, task, explain=explain, json=json))
 
 
 async def _show_located_prompt(task: str, *, explain: bool, json: bool) -> int:
     """Show the prompt for the lines that a task is about, and say on standard error which lines these are."""
-    best = (await locate_in_project(project_at(Path()), task, make_engine, explains=explain)).best
+    best = (await locate_in_project(load_project_at(Path()), task, make_engine, explains=explain)).best
     warn(f"the prompt is that of {best.place} ({best.symbol or 'text'})")
     return await _show_prompt(PromptPlace(Path(best.path), best.first, 1, best.last), task, explain=explain, json=json)
 

@@ -67,13 +67,13 @@ async def _run(folder: Path) -> None:
         out.print(f"lsp-harness serve answered `initialize` after {client.initialize_ms:.0f} ms\n")
         for name in COMPLETION_FILES:
             await _complete(client, folder / name)
-        engine = (await _status(client))["engine"]
+        engine = (await _read_status(client))["engine"]
         await _fix(client, folder / BROKEN_FILE)
         kind = "scripted replies, not a model" if engine["scripted"] else "a real model"
         out.rule(f"[bold]done[/] with {engine['model']} ({kind}), engine process {engine['pid']}")
 
 
-async def _status(client: LspClient) -> dict[str, Any]:
+async def _read_status(client: LspClient) -> dict[str, Any]:
     return await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
 
 
@@ -97,7 +97,7 @@ async def _complete(client: LspClient, file: Path) -> None:
         if not items:
             raise DemoFailed(f"the demo failed: no completion in {file.name} after {line!r}")
         ghost: str = items[0]["insertText"]
-        stats = (await _status(client))["completion"]
+        stats = (await _read_status(client))["completion"]
         first, *more = ghost.split("\n")
         out.print(f"  {_escape_markup(line)}[green]{_escape_markup(first)}[/]")
         for text in more:
@@ -125,7 +125,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     out = console(TRANSCRIPT_WIDTH)
     text = file.read_text()
     document = Document.from_text(file.as_uri(), text, language=_language_id(file), version=1)
-    before = await _lint(document, file)
+    before = await _find_errors(document, file)
     if not before:
         raise DemoFailed(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
     problem = before[0]
@@ -161,7 +161,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     start = perf_counter()
     resolved = await client.request("codeAction/resolve", action)
     out.print(f"  [dim]{perf_counter() - start:.1f} s[/]\n")
-    log = Path((await _status(client))["log"])
+    log = Path((await _read_status(client))["log"])
     verdicts = VerdictTable()
     for event in read_log(log):
         verdicts(event)
@@ -173,7 +173,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     client.change(uri, fixed)
     await client.run(resolved.get("command"))
     file.write_text(fixed)
-    after = await _lint(Document.from_text(uri, fixed, language=_language_id(file)), file)
+    after = await _find_errors(Document.from_text(uri, fixed, language=_language_id(file)), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
         raise DemoFailed(f"the demo failed: the error is still there: {after}")
     out.print(
@@ -187,7 +187,7 @@ def _lsp_position(document: Document, offset: int) -> dict[str, int]:
     return {"line": position.line, "character": position.character}
 
 
-async def _lint(document: Document, file: Path) -> list[Finding]:
+async def _find_errors(document: Document, file: Path) -> list[Finding]:
     return [report.finding for report in await Ruff().check(document, file, file.parent)]
 
 

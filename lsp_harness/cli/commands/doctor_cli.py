@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.cli.console import JsonOption, console, encodable_mark, print_json
+from lsp_harness.cli.console import JsonOption, console, make_encodable_mark, print_json
 from lsp_harness.cli.doctor.doctor_engine import check_background, check_engines
 from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.cli.doctor.doctor_installation import (
@@ -35,7 +35,7 @@ def doctor(*, json: JsonOption = False) -> int:
 
         table = Table(box=None, show_header=False)
         for row in rows:
-            table.add_row(encodable_mark(MARKS[row.state]), row.what, row.says.replace("[", "\\["))
+            table.add_row(make_encodable_mark(MARKS[row.state]), row.what, row.says.replace("[", "\\["))
         console().print(table)
     return 1 if any(row.state == "bad" for row in rows) else 0
 

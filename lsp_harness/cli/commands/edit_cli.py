@@ -59,7 +59,9 @@ def fix(
     file, numbers = parse_place(at, 1)
     if tests:
         if failing:
-            raise UsageError("use --tests to run the tests, or --failing to name their output, but not both")
+            raise UsageError(
+                "--tests and --failing exclude each other; use --tests to run the tests, or --failing for their output"
+            )
         return asyncio.run(_repair_tests(file, numbers[0] if numbers else None, write=apply, json=json))
     digest = digest_output(decode(read_output(failing)), "", os.getcwd()) if failing else None
     output = select_file_problems(digest, file, [Path.cwd()]) if digest else None
@@ -90,7 +92,7 @@ async def _fix_all(file: Path, output: Digest | None, *, write: bool, json: bool
             for finding in findings:
                 say(_describe_finding(file, snapshot, finding))
         verdicts = follow_verdicts(harness)
-        proposal = await harness.fixes.fix_all(snapshot, findings, _reporter(json=json))
+        proposal = await harness.fixes.fix_all(snapshot, findings, _make_reporter(json=json))
         facts = {"finding": format_count(len(findings), "diagnostic"), "at": str(file)}
         await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
         if not json:
@@ -118,7 +120,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             say(_describe_finding(file, snapshot, finding))
         verdicts = follow_verdicts(harness)
         offers = await harness.fixes.offer(snapshot, [finding])
-        proposal = await harness.fixes.fix_first(snapshot, offers, _reporter(json=json), output)
+        proposal = await harness.fixes.fix_first(snapshot, offers, _make_reporter(json=json), output)
         facts = {"finding": finding.message, "at": where}
         await finish_proposal(harness, (file, snapshot), proposal, verdicts, facts, write=write, json=json)
     return 0
@@ -130,7 +132,7 @@ async def _repair_tests(file: Path, line: int | None, *, write: bool, json: bool
         start = byte_offset(snapshot.document, line, 1) if line else None
         span = Span(start, start) if start is not None else None
         verdicts = follow_verdicts(harness)
-        written = await harness.fixes.repair_tests(snapshot, _reporter(json=json), span=span)
+        written = await harness.fixes.repair_tests(snapshot, _make_reporter(json=json), span=span)
         facts = {"finding": "failing tests", "at": f"{file}:{line}" if line else str(file)}
         await finish_proposal(harness, (file, snapshot), written.proposal, verdicts, facts, write=write, json=json)
     return 0
@@ -190,7 +192,7 @@ def _describe_nothing(examined: Examination) -> str:
     return f"nothing to fix ({checks} checked{skipped})"
 
 
-def _reporter(*, json: bool) -> Report:
+def _make_reporter(*, json: bool) -> Report:
     """Return a function that shows the progress, unless the output is JSON."""
 
     def report(progress: Progress) -> None:
@@ -214,7 +216,7 @@ def action(name: str, at: str, /, *, apply: bool = False, json: JsonOption = Fal
     """
     file, numbers = parse_place(at, 1)
     if not numbers:
-        raise UsageError(f"name a line of the code to edit, as {at}:LINE")
+        raise UsageError(f"the place {at} has no line; write {at}:LINE")
     return asyncio.run(_run_action(name, file, numbers[0], write=apply, json=json))
 
 

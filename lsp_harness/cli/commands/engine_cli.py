@@ -9,7 +9,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say, warn
-from lsp_harness.cli.doctor.engine_report import clients, facts
+from lsp_harness.cli.doctor.engine_report import list_clients, list_facts
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
@@ -140,11 +140,11 @@ def _print_engine(engine: RunningEngine) -> None:
     if engine.silence:
         say(f"  {engine.silence}; lsp-harness engine stop ends it, and so does the next request that needs it")
     facts_table = Table(box=None, show_header=False, padding=(0, 1))
-    for name, value in facts(props, engine.rss_bytes):
+    for name, value in list_facts(props, engine.rss_bytes):
         facts_table.add_row(f"  {name}", Text(value))
     console().print(facts_table)
     clients_table = Table("  client", "tokens", "age", "", box=None, padding=(0, 1))
-    for client, *columns in clients(props):
+    for client, *columns in list_clients(props):
         clients_table.add_row(Text(f"  {client}"), *columns)
     if clients_table.row_count:
         console().print(clients_table)

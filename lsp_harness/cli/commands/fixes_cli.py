@@ -4,7 +4,7 @@ from pathlib import Path
 
 import cyclopts
 
-from lsp_harness.cli.composition import project_root
+from lsp_harness.cli.composition import find_project_root
 from lsp_harness.cli.console import JsonOption, print_json, say
 from lsp_harness.cli.project_folder import Folder
 from lsp_harness.errors import UsageError
@@ -49,7 +49,7 @@ def share(folder: Folder = Path()) -> int:
 def _open(folder: Path) -> LearnedFixes:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r}")
-    return LearnedFixes(project_root(folder.absolute() / "file"))
+    return LearnedFixes(find_project_root(folder.absolute() / "file"))
 
 
 def _as_json(fix: LearnedFix) -> dict[str, object]:

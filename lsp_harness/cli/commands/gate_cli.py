@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.composition import project_root
+from lsp_harness.cli.composition import find_project_root
 from lsp_harness.cli.console import JsonOption, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.load import Problem
@@ -60,7 +60,7 @@ def check(
 
 
 def _make_gate(mode: PermissionMode | None) -> PermissionGate:
-    folder = project_root(Path.cwd() / "file")
+    folder = find_project_root(Path.cwd() / "file")
     policy, problems = make_policy(read_settings(folder), [folder])
     for problem in problems:
         warn(describe_problem(problem))
@@ -86,13 +86,13 @@ def describe_problem(problem: Problem) -> str:
 def _make_action(command: tuple[str, ...], tool: str, path: Path | None, kind: ActionKind | None) -> Action:
     if tool.casefold() == "bash":
         if not command:
-            raise UsageError("write the command after `--`, for example: lsp-harness gate check -- git push")
+            raise UsageError("the command is missing; write it after `--`, as in: lsp-harness gate check -- git push")
         text = command[0] if len(command) == 1 else shlex.join(command)
         return Action(tool, "execute", {"command": text}, command=text)
     if command:
         raise UsageError(f"the tool {tool} takes no command; write --path FILE")
     if path is None and kind in ("read", "edit"):
-        raise UsageError(f"write the file of the tool {tool}: --path FILE")
+        raise UsageError(f"the tool {tool} needs a file; write --path FILE")
     if kind is None:
         kind = "read" if tool.casefold() in READING_TOOLS else "edit" if path else "network"
     return Action(tool, kind, {"path": str(path)} if path else {}, paths=(Path.cwd() / path,) if path else ())

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.table import Table
 
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say, warn
-from lsp_harness.cli.project_folder import Folder, project_at
+from lsp_harness.cli.project_folder import Folder, load_project_at
 from lsp_harness.project.command_project import find_index_place
 from lsp_harness.project.index_status import IndexStatus, VectorStatus, read_index_status
 from lsp_harness.project.symbol_reports import (
@@ -92,7 +92,7 @@ def graph(
         Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
         `src/config.py:Config.parse`.
     """
-    overviews, count = asyncio.run(report_relations(project_at(folder), symbol))
+    overviews, count = asyncio.run(report_relations(load_project_at(folder), symbol))
     if json:
         print_json([_overview_json(overview) for overview in overviews])
     else:
@@ -139,7 +139,7 @@ def embed(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     """
     from lsp_harness.project.vectors import build_vectors
 
-    build = asyncio.run(build_vectors(project_at(folder)))
+    build = asyncio.run(build_vectors(load_project_at(folder)))
     if json:
         print_json(asdict(build))
     else:
@@ -174,7 +174,7 @@ def rebuild(folder: Folder = Path(), *, json: JsonOption = False) -> int:
     from lsp_harness.project.project_index import rebuild_index
     from lsp_harness.project.vectors import EMBED_COMMAND
 
-    project = project_at(folder)
+    project = load_project_at(folder)
     result = rebuild_index(project)
     if result is None:
         say("the server that has this folder open makes a new index")
@@ -197,7 +197,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: JsonOption = False) -
         Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
         `src/config.py:Config.parse`.
     """
-    reports = asyncio.run(report_code(project_at(folder), symbol))
+    reports = asyncio.run(report_code(load_project_at(folder), symbol))
     if json:
         print_json([asdict(report.extract) | {"doc": report.doc} for report in reports])
     else:
@@ -218,7 +218,7 @@ def patterns(
     json: JsonOption = False,
 ) -> int:
     """Print the kinds of code that the folder has many of, such as handlers or tests, each with an example."""
-    reports = asyncio.run(report_patterns(project_at(folder), limit))
+    reports = asyncio.run(report_patterns(load_project_at(folder), limit))
     if json:
         print_json([_pattern_json(report) for report in reports])
     else:

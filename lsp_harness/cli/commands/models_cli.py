@@ -29,7 +29,7 @@ def models(
     from lsp_harness.inference.backends.served_models import list_served_models
 
     engine_settings = read_settings().engine
-    servers = _targets(provider, base_url, engine_settings)
+    servers = _find_targets(provider, base_url, engine_settings)
     served_models = asyncio.run(list_served_models(servers, engine_settings))
     if json:
         print_json([asdict(model) for model in served_models])
@@ -46,7 +46,7 @@ def models(
     return 0
 
 
-def _targets(provider: str, base_url: str, settings: EngineSettings) -> list[Target]:
+def _find_targets(provider: str, base_url: str, settings: EngineSettings) -> list[Target]:
     if provider:
         # settings of another server, above all its key, must not be sent to this server
         is_configured = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))

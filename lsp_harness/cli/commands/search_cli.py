@@ -12,7 +12,7 @@ from lsp_harness.cli import file_place
 from lsp_harness.cli.composition import read_user_file
 from lsp_harness.cli.console import JsonOption, print_json, require_positive, say
 from lsp_harness.cli.file_place import check_folder
-from lsp_harness.cli.project_folder import Folder, project_at
+from lsp_harness.cli.project_folder import Folder, load_project_at
 from lsp_harness.errors import UsageError
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.project.project_search import (
@@ -85,12 +85,12 @@ def search(
         # the option says what to find, so that the argument can only be the folder
         folder, query = Path(query or folder), ""
     if [bool(query), bool(options.at), bool(options.symbol)].count(True) != 1:
-        raise UsageError('say what to find: lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME')
+        raise UsageError('a search needs one of: lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME')
     if options.files and not query:
         raise UsageError('--files needs words: lsp-harness search --files "WORDS"')
     if not options.symbol:
         file_place.check_folder(folder, "search" if query else "search --at", query or options.at)
-    project = project_at(folder)
+    project = load_project_at(folder)
     target = query or (_read_place(options.at) if options.at else SymbolQuery(options.symbol))
     request = ProjectQuery(target, options.limit, options.near, options.explain)
     if options.files:
@@ -132,7 +132,7 @@ def _read_place(text: str) -> FileOffset:
     """Return the place that the option `--at` names. Raise UsageError if there is no such place."""
     file, numbers = file_place.parse_place(text, 2)
     if not numbers:
-        raise UsageError(f"say where in the file: lsp-harness search --at {text}:LINE or {text}:LINE:COL")
+        raise UsageError(f"the place {text} has no line; write: lsp-harness search --at {text}:LINE or {text}:LINE:COL")
     document = Document.from_text(file.absolute().as_uri(), read_user_file(file))
     line, column = [*numbers, 1][:2]
     return FileOffset(file, file_place.byte_offset(document, line, column), text)
@@ -158,7 +158,7 @@ def locate(
         taken at its word.
     """
     check_folder(folder, "locate", task)
-    result = asyncio.run(locate_in_project(project_at(folder), task, make_engine, explains=explain))
+    result = asyncio.run(locate_in_project(load_project_at(folder), task, make_engine, explains=explain))
     if json:
         candidates = [asdict(candidate) for candidate in result.candidates]
         print_json({"chosen": result.choice, "by": result.chooser, "doubt": result.doubt, "candidates": candidates})

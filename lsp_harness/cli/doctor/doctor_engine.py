@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lsp_harness.cli.doctor.doctor_row import DoctorRow
-from lsp_harness.cli.doctor.engine_report import limits
+from lsp_harness.cli.doctor.engine_report import list_limits
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models.catalogue import ModelCard, cards
@@ -51,7 +51,7 @@ def _check_engine(engine: RunningEngine, config: Config) -> Iterator[DoctorRow]:
         yield DoctorRow("note", "processor", says)
     if port_error := props.get("tcp_error"):
         yield DoctorRow("note", "port", str(port_error))
-    if limitations := limits(props):
+    if limitations := list_limits(props):
         yield DoctorRow("note", "model", f"{model} {limitations}")
     if advice := advise_model(props, config.completion):
         yield advice

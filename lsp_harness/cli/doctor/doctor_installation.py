@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.doctor_surroundings import ignore_file_problems
-from lsp_harness.config.load import Problem, user_config_file
+from lsp_harness.config.load import Problem, find_user_config_file
 from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.backend import Features
@@ -50,7 +50,7 @@ def check_settings(folder: Path, problems: list[Problem]) -> Iterator[DoctorRow]
     """
     problems = [*problems, *ignore_file_problems(folder)]
     if not problems:
-        says = f"{user_config_file()} and the settings files of this folder contain no mistakes"
+        says = f"{find_user_config_file()} and the settings files of this folder contain no mistakes"
         yield DoctorRow("ok", "settings", says)
     for problem in problems:
         place = problem.file or "environment"

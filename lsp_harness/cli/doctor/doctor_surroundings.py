@@ -75,7 +75,7 @@ def _check_folder(name: str, kind: FolderKind, find_folder: Callable[[], Path]) 
         probe_folder(folder)
     except OSError as error:
         return DoctorRow("bad", name, paths.describe_write_failure(kind, folder, error))
-    if problem := paths.replacement_message(kind):
+    if problem := paths.describe_replacement(kind):
         return DoctorRow("note", name, problem)
     return DoctorRow("ok", name, str(folder))
 

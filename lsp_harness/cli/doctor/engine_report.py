@@ -16,38 +16,38 @@ CLIENT_NAME_CHARS = 26
 """Number of characters of a client's name that are shown. The names of our clients are as long."""
 
 
-def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
+def list_facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     """Return the (name, value) lines about one engine."""
-    residents = _objects(props.get("residents"))
-    context = _number(_object(props.get("default_generation_settings")).get("n_ctx"))
-    totals = _object(props.get("totals"))
-    if port := _number(props.get("tcp_port")):
+    residents = _as_objects(props.get("residents"))
+    context = _as_number(_as_object(props.get("default_generation_settings")).get("n_ctx"))
+    totals = _as_object(props.get("totals"))
+    if port := _as_number(props.get("tcp_port")):
         yield "port", f"http://127.0.0.1:{port:.0f}/v1 (for its token: lsp-harness engine token)"
     if port_error := props.get("tcp_error"):
         yield "port", f"none: {port_error}"
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:
-        used = sum(_number(resident.get("tokens")) or 0 for resident in residents)
+        used = sum(_as_number(resident.get("tokens")) or 0 for resident in residents)
         sequences = (
             f", {used:,.0f} of them used by {format_count(len(residents), 'prompt')} in memory" if residents else ""
         )
         yield "context", f"{context:,.0f} tokens{sequences}"
-    if speed := ", ".join(_speed(_object(props.get("curve")))):
+    if speed := ", ".join(_format_speed(_as_object(props.get("curve")))):
         yield "speed", speed
-    if steps := ", ".join(_steps(_object(props.get("curve")))):
+    if steps := ", ".join(_format_steps(_as_object(props.get("curve")))):
         yield "a step", steps
-    if (pending := _number(props.get("pending"))) is not None:
+    if (pending := _as_number(props.get("pending"))) is not None:
         yield "queue", format_count(round(pending), "request")
-    if limitations := limits(props):
+    if limitations := list_limits(props):
         yield "limits", limitations
-    yield from _counts(totals)
+    yield from _format_counts(totals)
 
 
-def limits(props: Json) -> str:
+def list_limits(props: Json) -> str:
     """Return what the model or its memory cannot do, and the consequence. The text is empty if it can do everything."""
-    memory = _object(props.get("memory"))
-    window = _number(memory.get("window"))
+    memory = _as_object(props.get("memory"))
+    window = _as_number(memory.get("window"))
     limitations: list[str] = []
     if not Pace.from_props(props).can_infill:
         limitations.append(
@@ -67,68 +67,73 @@ def limits(props: Json) -> str:
     return "; ".join(limitations)
 
 
-def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
+def list_clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
     """Return (client, tokens, age, state) of each prompt in memory, the newest first."""
-    residents = _objects(props.get("residents"))
-    for resident in sorted(residents, key=lambda resident: _number(resident.get("age_s")) or 0):
-        tokens, age = _number(resident.get("tokens")), _number(resident.get("age_s"))
+    residents = _as_objects(props.get("residents"))
+    for resident in sorted(residents, key=lambda resident: _as_number(resident.get("age_s")) or 0):
+        tokens, age = _as_number(resident.get("tokens")), _as_number(resident.get("age_s"))
         yield (
             str(resident.get("client") or "unnamed")[:CLIENT_NAME_CHARS],
             "?" if tokens is None else f"{tokens:,.0f}",
-            "?" if age is None else _age(age),
+            "?" if age is None else _format_age(age),
             "at work" if resident.get("busy") is True else "parked" if resident.get("parked") is True else "",
         )
 
 
-def reuse_share(totals: Json) -> float | None:
+def compute_reuse_share(totals: Json) -> float | None:
     """Return the share of prompt tokens that were reused, from 0 to 1, or None before the first prompt."""
-    evaluated, reused = _number(totals.get("prompt_tokens_evaluated")), _number(totals.get("prompt_tokens_reused"))
+    evaluated, reused = (
+        _as_number(totals.get("prompt_tokens_evaluated")),
+        _as_number(totals.get("prompt_tokens_reused")),
+    )
     if evaluated is None or reused is None or not evaluated + reused:
         return None
     return reused / (evaluated + reused)
 
 
-def _counts(totals: Json) -> Iterator[tuple[str, str]]:
-    share = reuse_share(totals)
+def _format_counts(totals: Json) -> Iterator[tuple[str, str]]:
+    share = compute_reuse_share(totals)
     if share is not None:
-        prompt = sum(_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
+        prompt = sum(_as_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
         yield "reuse", f"{share:.1%} of {prompt:,.0f} prompt tokens"
-    drafted, accepted = _number(totals.get("tokens_drafted")), _number(totals.get("tokens_accepted"))
+    drafted, accepted = _as_number(totals.get("tokens_drafted")), _as_number(totals.get("tokens_accepted"))
     if drafted and accepted is not None:
         yield "drafts", f"{accepted / drafted:.1%} of {drafted:,.0f} tokens accepted"
-    outcomes = {name: count for name, value in _object(totals.get("requests")).items() if (count := _number(value))}
+    outcomes = {
+        name: count for name, value in _as_object(totals.get("requests")).items() if (count := _as_number(value))
+    }
     if outcomes:
         ordered = sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))
         by_outcome = ", ".join(f"{name} {count:,.0f}" for name, count in ordered)
         yield "requests", f"{sum(outcomes.values()):,.0f}: {by_outcome}"
 
 
-def _speed(curve: Json) -> Iterator[str]:
+def _format_speed(curve: Json) -> Iterator[str]:
     for key, name in (("prompt_per_second", "prompts"), ("generated_per_second", "generation")):
-        if (speed := _number(curve.get(key))) is not None:
+        if (speed := _as_number(curve.get(key))) is not None:
             yield f"{name} {speed:,.0f} tokens/s"
 
 
-def _steps(curve: Json) -> Iterator[str]:
-    decode = _object(curve.get("decode_ms"))
+def _format_steps(curve: Json) -> Iterator[str]:
+    decode = _as_object(curve.get("decode_ms"))
     for size in STEP_SIZES:
-        if (ms := _number(decode.get(size))) is not None:
+        if (ms := _as_number(decode.get(size))) is not None:
             yield f"{format_count(int(size), 'token')} {ms:.0f} ms"
 
 
-def _age(seconds: float) -> str:
+def _format_age(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
 
 
-def _object(value: Any) -> Json:
+def _as_object(value: Any) -> Json:
     return cast("Json", value) if isinstance(value, dict) else {}
 
 
-def _objects(value: Any) -> list[Json]:
-    return [_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
+def _as_objects(value: Any) -> list[Json]:
+    return [_as_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
 
 
-def _number(value: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -139,13 +139,13 @@ async def check_task_handles(home: ScriptedHome) -> str:
         task_id = session.first("task.started")["task_id"]
         await _wait_until(lambda: "begun" in opened.parts.tasks.read(task_id).text, "the task has no output")
         pid = int(file.read_text())
-        require(_runs(pid), "the task has no process")
+        require(_is_running(pid), "the task has no process")
         states = [row["status"] for row in opened.list_tasks() if row["task_id"] == task_id]
         require(states == ["running"], "the list does not have the task as running")
         opened.session.run_next = None
         result = await opened.cancel_task(task_id)
         require(result["status"] == "cancelled", f"the task is {result['status']} after it was cancelled")
-        require(not _runs(pid), "the process of the task still runs")
+        require(not _is_running(pid), "the process of the task still runs")
         session.first("task.cancelled")
         return f"task {task_id} was listed, read and ended with its process {pid}"
 
@@ -225,5 +225,5 @@ async def _wait_until(is_true: Callable[[], bool], message: str) -> None:
         await asyncio.sleep(0.02)
 
 
-def _runs(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     return any(row.pid == pid for row in list_processes())

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
@@ -115,7 +115,7 @@ class TerminalConversation:
             # that of `asyncio.run` ends the program the second time, whatever the first was for
             loop.add_signal_handler(signal.SIGINT, self.press_ctrl_c)
         try:
-            return await self._talk()
+            return await self._run_conversation()
         except ConversationStoppedError:
             return STOPPED_BY_CTRL_C
         except asyncio.CancelledError:
@@ -141,7 +141,7 @@ class TerminalConversation:
             self._is_stopped = True
             self._task.cancel()
 
-    async def _talk(self) -> int:
+    async def _run_conversation(self) -> int:
         async with run_session(self._options) as client:
             self._client = client
             frames = client.frames()
@@ -334,7 +334,7 @@ def _describe_value(value: object) -> str:
 
 def _write(text: str) -> None:
     """Print a text that a model or a file may have written, so that it cannot control the terminal."""
-    sys.stdout.write(f"{encodable(escape_controls(text), sys.stdout)}\n")
+    sys.stdout.write(f"{make_encodable(escape_controls(text), sys.stdout)}\n")
 
 
 def _history_file() -> Path | None:

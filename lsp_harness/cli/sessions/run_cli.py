@@ -28,7 +28,7 @@ class RunResult:
     """The result of a prompt.
 
     Attributes:
-        session_id: The session.
+        session_id: The id of the session.
         stop: The last frame of the turn.
         usage: The tokens of all model calls.
         error: The last error.

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.wire.stage_lines import describe_stage
 
@@ -41,28 +41,28 @@ class SessionPrinter:
     def show(self, frame: Frame) -> None:
         """Print one frame, if it says something to a person."""
         if self._is_verbose:
-            self._line(json.dumps(frame, ensure_ascii=False, default=str))
+            self._print_line(json.dumps(frame, ensure_ascii=False, default=str))
         match frame.get("type"):
             case "text" if self._shows_text:
                 self._write_text(str(frame.get("content", "")))
             case "tool_start":
-                self._line(f"· {frame.get('tool')} {shorten_input(frame.get('input'))}")
+                self._print_line(f"· {frame.get('tool')} {shorten_input(frame.get('input'))}")
             case "tool_end":
                 self._show_end(frame)
             case "error":
-                self._line(f"error: {frame.get('message')}")
+                self._print_line(f"error: {frame.get('message')}")
             case "state" | "candidate" | "verify" if line := describe_stage(frame):
-                self._line(line)
+                self._print_line(line)
             case "task":
-                self._line(f"· task {frame.get('task_id')} {frame.get('status')}: {frame.get('summary') or ''}")
+                self._print_line(f"· task {frame.get('task_id')} {frame.get('status')}: {frame.get('summary') or ''}")
             case "compaction":
-                self._line(f"· {frame.get('tier')}: {frame.get('before')} → {frame.get('after')} tokens")
+                self._print_line(f"· {frame.get('tier')}: {frame.get('before')} → {frame.get('after')} tokens")
             case "edit" if frame.get("status") == "proposed":
-                self._line(str(frame.get("diff", "")))
+                self._print_line(str(frame.get("diff", "")))
             case "edit" if frame.get("status") == "applied":
-                self._line("· the edit is applied")
+                self._print_line("· the edit is applied")
             case "edit" if frame.get("status") == "rejected":
-                self._line(f"· the edit is not applied: {frame.get('reason')}")
+                self._print_line(f"· the edit is not applied: {frame.get('reason')}")
             case "turn_stop":
                 self._show_stop(frame)
             case _:
@@ -76,14 +76,14 @@ class SessionPrinter:
         self._answers.flush()
 
     def _write_text(self, text: str) -> None:
-        self._answers.write(encodable(escape_controls(text), self._answers))
+        self._answers.write(make_encodable(escape_controls(text), self._answers))
         self._answers.flush()
         if text:
             self._is_within_line = not text.endswith("\n")
 
-    def _line(self, text: str) -> None:
+    def _print_line(self, text: str) -> None:
         self.end_line()
-        self._details.write(f"{encodable(escape_controls(text), self._details)}\n")
+        self._details.write(f"{make_encodable(escape_controls(text), self._details)}\n")
         self._details.flush()
 
     def _show_end(self, frame: Frame) -> None:
@@ -92,17 +92,17 @@ class SessionPrinter:
         shown = lines[:MAX_OUTPUT_LINES]
         more = len(lines) - len(shown)
         mark = "✗" if frame.get("error") else "✓"
-        self._line("\n".join([f"  {mark} {shown[0] if shown else ''}", *(f"    {line}" for line in shown[1:])]))
+        self._print_line("\n".join([f"  {mark} {shown[0] if shown else ''}", *(f"    {line}" for line in shown[1:])]))
         if more:
-            self._line(f"    … {more} more lines")
+            self._print_line(f"    … {more} more lines")
         for finding in frame.get("findings") or ():
-            self._line(f"    {finding}")
+            self._print_line(f"    {finding}")
 
     def _show_stop(self, frame: Frame) -> None:
         self.end_line()
         reason, detail = frame.get("reason"), frame.get("detail")
         if reason != "completed":
-            self._line(f"the turn ended: {reason}{f' ({detail})' if detail and detail != reason else ''}")
+            self._print_line(f"the turn ended: {reason}{f' ({detail})' if detail and detail != reason else ''}")
 
 
 def shorten_input(value: Any) -> str:

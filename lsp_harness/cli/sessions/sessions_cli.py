@@ -105,7 +105,7 @@ def search(*words: str, json: JsonOption = False) -> int:
     """Find the sessions whose requests, answers or outputs contain all words."""
     wanted = " ".join(words)
     if not wanted.strip():
-        raise UsageError("write the words to look for")
+        raise UsageError("the words to look for are missing; write: lsp-harness sessions search WORDS")
     rows = find_sessions(SessionStore(), wanted)
     if json:
         print_json([{**asdict(row), "match": match} for row, match in rows])

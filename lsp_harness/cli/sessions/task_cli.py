@@ -9,7 +9,7 @@ from typing import Annotated
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import JsonOption, encodable, print_json, say, warn
+from lsp_harness.cli.console import JsonOption, make_encodable, print_json, say, warn
 from lsp_harness.errors import UsageError
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.sessions.saved_tasks import (
@@ -70,7 +70,7 @@ def read(
         warn(f"the output has {part.next_cursor} bytes; nothing follows")
     while part.text:
         text = escape_controls(part.text) if sys.stdout.isatty() else part.text
-        sys.stdout.write(encodable(text, sys.stdout))
+        sys.stdout.write(make_encodable(text, sys.stdout))
         part = read_task(store, task, part.next_cursor)
     return 0
 

@@ -18,7 +18,7 @@ from prompt_toolkit.input import create_input
 from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.output import create_output
 
-from lsp_harness.cli.console import encodable
+from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.disk.file_writing import open_for_append, write_own_file
 
@@ -40,7 +40,10 @@ class TerminalLines:
             # a terminal that does not answer would be told to the user as a mistake
             self._output.enable_cpr = False  # pyright: ignore[reportAttributeAccessIssue]
         # answers to questions are no lines to write again
-        self._lines, self._answers = self._session(LineHistory(history) if history else None), self._session(None)
+        self._lines, self._answers = (
+            self._make_session(LineHistory(history) if history else None),
+            self._make_session(None),
+        )
         self._app: Application[str] | None = None
         self._is_reading = self._is_cancelled = False
 
@@ -70,7 +73,7 @@ class TerminalLines:
             self._app.exit(exception=LineCancelledError())
 
     async def _read(self, session: PromptSession[str], prompt: str, *, drops_typed: bool = False) -> str | None:
-        shown = encodable(prompt, self._stream)
+        shown = make_encodable(prompt, self._stream)
         self._stream.flush()
         self._is_reading, self._is_cancelled = True, False
         try:
@@ -94,7 +97,7 @@ class TerminalLines:
         with suppress(termios.error, OSError, NotImplementedError):
             termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
 
-    def _session(self, history: History | None) -> PromptSession[str]:
+    def _make_session(self, history: History | None) -> PromptSession[str]:
         return PromptSession(
             history=history,
             input=self._input,

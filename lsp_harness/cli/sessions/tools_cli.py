@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.console import JsonOption, encodable, print_json, say
+from lsp_harness.cli.console import JsonOption, make_encodable, print_json, say
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import UsageError
 from lsp_harness.sessions.direct_call import CallOutcome, call_tool
@@ -58,12 +58,12 @@ def call(
     else:
         stream = sys.stderr if outcome.is_error else sys.stdout
         lines = [outcome.output, *outcome.findings]
-        stream.write(encodable("".join(f"{line}\n" for line in lines if line), stream))
+        stream.write(make_encodable("".join(f"{line}\n" for line in lines if line), stream))
     return int(outcome.is_error)
 
 
 async def _list(options: SessionOptions) -> list[dict[str, Any]]:
-    async with _session(options) as opened:
+    async with _open_session(options) as opened:
         return [
             {"name": tool.name, "kind": tool.action({}).kind, "description": tool.description, "schema": tool.schema}
             for tool in opened.parts.tools.values()
@@ -71,12 +71,12 @@ async def _list(options: SessionOptions) -> list[dict[str, Any]]:
 
 
 async def _call(options: SessionOptions, name: str, given: Mapping[str, Any]) -> tuple[CallOutcome, str]:
-    async with _session(options) as opened:
+    async with _open_session(options) as opened:
         return await call_tool(opened, name, given), opened.session.id
 
 
 @asynccontextmanager
-async def _session(options: SessionOptions) -> AsyncGenerator[OpenSession]:
+async def _open_session(options: SessionOptions) -> AsyncGenerator[OpenSession]:
     opened = await open_without_model(options)
     try:
         yield opened

@@ -24,8 +24,8 @@ async def ask_undo(
 
     Args:
         wish: What was asked for.
-        seen: What would happen.
-        write: Shows a line.
+        seen: The changes that the undo would make.
+        write: Shows a line to the person.
         read: Returns the answer to a question, or None at the end of the input.
     """
     if not seen.paths and not seen.commands:

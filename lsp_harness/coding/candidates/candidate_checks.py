@@ -113,8 +113,8 @@ class CandidateChecks:
         """Run checks and record the verdict.
 
         Args:
-            changes: The edits.
-            checks: The checks.
+            changes: The edits to check.
+            checks: The checks to run.
             number: The number of the candidate in the turn, or 0 for other edits.
             earlier: The outcomes of checks that the edits have passed already. The verdict begins with them.
         """

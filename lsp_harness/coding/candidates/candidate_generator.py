@@ -26,7 +26,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.context_inputs import CodeSelection, InstructionInputs
 from lsp_harness.context.instruction_prompt import build_instruction_prompt, fit_task
 from lsp_harness.errors import EngineRefused, NoAnswer
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import ChatRequest, Usage
@@ -163,7 +163,7 @@ class CandidateGenerator:
     async def _request_statement(self, plan: CandidatePlan) -> CandidateRequest:
         """Return the request to write the statement again."""
         start, end = self._place.statement
-        hint = self._hint() if plan.kind == "hinted fill" else ""
+        hint = self._write_hint() if plan.kind == "hinted fill" else ""
         line_count = self._document.data.count(b"\n", start, end) + 1
         fill = await self._build_fill(Hole(self._place.statement, hint, line_count=line_count), plan)
         comment = self._tree.language.comment
@@ -177,7 +177,7 @@ class CandidateGenerator:
 
         return CandidateRequest(fill.request, parse_edit)
 
-    def _hint(self) -> str:
+    def _write_hint(self) -> str:
         """Return comment lines with the old statement and the finding. They are in the prompt, not in the edit."""
         start, end = self._place.statement
         comment = self._tree.language.comment
@@ -228,7 +228,9 @@ class CandidateGenerator:
         lines = range(document.line_of(start), document.line_of(max(start, end - 1)) + 1)
         prompt_texts = [self._finding.message, *feedback, old]
         # this comes before any count, because the tokenizer may be on another machine
-        if any(find_secrets(encode(text)) for text in prompt_texts) or not secret_lines(document).isdisjoint(lines):
+        if any(find_secrets(encode(text)) for text in prompt_texts) or not find_secret_lines(document).isdisjoint(
+            lines
+        ):
             return None
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:

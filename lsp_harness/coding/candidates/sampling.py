@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.completion.rules.ghost_text import Ghost
-from lsp_harness.completion.rules.shaping import shape
+from lsp_harness.completion.rules.shaping import shape_ghost
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill_prompt import InfillPrompt, build_infill_prompt
 from lsp_harness.context.repository_context import RepositoryContext
@@ -231,7 +231,7 @@ class HoleFill:
 
     def read(self, answer: str) -> str:
         """Return the part of an answer that belongs into the hole. It may be empty."""
-        return shape(self.ghost.with_text(answer)).text or ""
+        return shape_ghost(self.ghost.with_text(answer)).text or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +260,8 @@ async def build_fill(
         context: The document and the tools.
         name: The prompt, which has a ceiling.
         language: The language of the document.
-        hole: The hole.
-        plan: The candidates.
+        hole: The hole to fill.
+        plan: The candidates to generate.
         max_tokens: Most tokens of an answer of any number of lines.
 
     Raises:

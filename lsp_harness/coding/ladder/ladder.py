@@ -98,7 +98,7 @@ def change_operators(tree: SyntaxTree, statements: Sequence[Span], limit: int) -
     Args:
         tree: The syntax tree of the text.
         statements: The statements, the most suspicious first.
-        limit: Most edits.
+        limit: The largest number of edits to return.
     """
     edits: dict[Edit, None] = {}
     for statement in statements:
@@ -149,7 +149,7 @@ class SuspiciousStatement:
     """A statement, or the header of a compound statement.
 
     Attributes:
-        span: Its bytes.
+        span: The byte range of the statement.
         suspicion: From 0 to 1: how closely running it goes with failing (Ochiai's coefficient).
     """
 
@@ -349,7 +349,7 @@ class LadderSource:
                 yield Candidate(number, plan, (edit,), Usage())
             return
         if plan.kind == "two fills":
-            for candidate in self._pair(plan):
+            for candidate in self._pair_fills(plan):
                 yield candidate
             return
         if plan.kind == "rewrite":
@@ -378,7 +378,7 @@ class LadderSource:
         if is_insertion:
             hole = Hole(place, indent, document.newline)
         else:
-            hole = Hole(place, self._hint(plan) if plan.is_hinted else "", line_count=line_count)
+            hole = Hole(place, self._write_hint(plan) if plan.is_hinted else "", line_count=line_count)
         context = replace(self.context, document=described)
         fill = await build_fill(context, "ladder fill", self.tree.language, hole, plan, MAX_FILL_TOKENS)
         comment = self.tree.language.comment
@@ -408,7 +408,7 @@ class LadderSource:
     def _indent_of(self, offset: int) -> str:
         return indentation_of(decode(self.context.document.line(self.context.document.line_of(offset))))
 
-    def _hint(self, plan: HolePlan) -> str:
+    def _write_hint(self, plan: HolePlan) -> str:
         """Return comment lines that quote the old code as wrong. They are in the prompt, not in the edit."""
         comment = self.tree.language.comment
         if not comment:
@@ -421,7 +421,7 @@ class LadderSource:
         old = " ".join(decode(self.context.document.data[start:end]).split())
         return f"{comment} wrong: {old}\n{indent}{comment} right:\n{indent}"
 
-    def _pair(self, plan: HolePlan) -> list[Candidate]:
+    def _pair_fills(self, plan: HolePlan) -> list[Candidate]:
         """Return pairs of fills of two holes that each made fewer tests fail, the most helpful first."""
         helpful = [
             (count, result)
@@ -435,7 +435,7 @@ class LadderSource:
         edits = [
             (first.candidate.edits[0], second.candidate.edits[0])
             for (_, first), (_, second) in pairs
-            if not _overlap(first.candidate.edits[0], second.candidate.edits[0])
+            if not _do_overlap(first.candidate.edits[0], second.candidate.edits[0])
         ]
         return [Candidate(number, plan, pair, Usage()) for number, pair in zip(plan.numbers, edits, strict=False)]
 
@@ -449,5 +449,5 @@ def _count_failures(result: CheckedCandidate) -> int | None:
     return None
 
 
-def _overlap(first: Edit, second: Edit) -> bool:
+def _do_overlap(first: Edit, second: Edit) -> bool:
     return first.start <= second.end and second.start <= first.end

@@ -20,7 +20,7 @@ from lsp_harness.coding.ladder.ladder import (
 )
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import IndexIncomplete, NoAnswer
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.pace import Pace
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
@@ -98,14 +98,14 @@ class RepairTests(EditTask):
         if not self._statements:
             raise NoAnswer("the failing tests run no statement of this code")
         lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
-        if not secret_lines(document).isdisjoint(lines):
+        if not find_secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
         limit_s = self.context.config.generation.test_repair_s if self.limit_s is None else self.limit_s
         return LadderSource(
             context=self.context,
             tree=tree,
             region=region,
-            notes=self._notes(),
+            notes=self._write_notes(),
             failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
             results=checked.results if checked else (),
@@ -144,13 +144,13 @@ class RepairTests(EditTask):
         if last - first >= MAX_REWRITE_LINES:
             return None
         statement = self._statements[0].span
-        finding = Finding(*statement, "; ".join(self._notes()), "tests", self.trace.failures[0].title)
+        finding = Finding(*statement, "; ".join(self._write_notes()), "tests", self.trace.failures[0].title)
         line = document.line_of(statement.start) - first + 1
         return CandidateGenerator(
             self.context, tree, FindingPlace(statement, region, line, find_imports_end(tree)), finding
         )
 
-    def _notes(self) -> list[str]:
+    def _write_notes(self) -> list[str]:
         """Return what the code should do and what its tests say, as lines."""
         task = [line.strip() for line in self.context.task.splitlines() if line.strip()]
         tests = [f"{problem.title}: {problem.message}" for problem in self.trace.failures[:MAX_NOTE_TESTS]]

@@ -47,8 +47,8 @@ async def find_tested_code(index: IndexQuery, uri: str, tests: Sequence[Symbol])
 
     Args:
         index: The indexes of the workspace folders.
-        uri: The folder.
-        tests: The tests.
+        uri: The URI of the folder.
+        tests: The tests that fail.
     """
     scores: dict[tuple[str, str], float] = {}
     symbols: dict[tuple[str, str], Symbol] = {}
@@ -60,11 +60,11 @@ async def find_tested_code(index: IndexQuery, uri: str, tests: Sequence[Symbol])
             symbols[key] = max(symbols.get(key, symbol), symbol, key=lambda one: one.end - one.start)
             if key not in scores:
                 overview = await index.symbol_overview(uri, symbol) if symbol.kind not in TYPE_KINDS else None
-                signature = _words(overview.signature.partition("(")[2]) if overview else set[str]()
+                signature = _split_words(overview.signature.partition("(")[2]) if overview else set[str]()
                 scores[key] = (
-                    NAME_WEIGHT * len(words & _words(symbol.qualified))
+                    NAME_WEIGHT * len(words & _split_words(symbol.qualified))
                     + SIGNATURE_WEIGHT * len(words & signature)
-                    + FILE_WEIGHT * len(file_words & _words(symbol.path.rpartition("/")[2].partition(".")[0]))
+                    + FILE_WEIGHT * len(file_words & _split_words(symbol.path.rpartition("/")[2].partition(".")[0]))
                     + CERTAIN_WEIGHT * is_certain
                     - TYPE_PENALTY * (symbol.kind in TYPE_KINDS)
                 )
@@ -98,10 +98,10 @@ async def _find_called(index: IndexQuery, uri: str, test: Symbol) -> list[tuple[
 def _subject_words(test: Symbol) -> tuple[set[str], set[str]]:
     """Return the words of the names of a test and its class, and those of its file."""
     stem = test.path.rpartition("/")[2].partition(".")[0]
-    return _words(test.qualified) - NO_SUBJECT, _words(stem) - NO_SUBJECT
+    return _split_words(test.qualified) - NO_SUBJECT, _split_words(stem) - NO_SUBJECT
 
 
-def _words(text: str) -> set[str]:
+def _split_words(text: str) -> set[str]:
     return {word for name in re.findall(r"\w+", text) for word in split_words(name).lower().replace("_", " ").split()}
 
 
@@ -250,8 +250,8 @@ class _Names:
     """The choice among the names of one task.
 
     Attributes:
-        index: The index.
-        uri: The folder.
+        index: The index of the folder.
+        uri: The URI of the folder.
         reading: What the task mentions.
         mentions: The words that may be names.
         paths: The files that the task names.

@@ -242,7 +242,7 @@ async def choose_place(engine: Engine, task: str, places: TaskPlaces, budget: in
     Args:
         engine: The client of the model.
         task: The task in words.
-        places: The places.
+        places: The places that fit the task.
         budget: The most tokens of the task and the places in the prompt.
     """
     if find_secrets(encode(task)):

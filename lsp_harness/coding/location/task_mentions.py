@@ -194,7 +194,7 @@ class Mention:
     Attributes:
         name: The name, with dots between its parts.
         start: Where it begins in the task.
-        end: Where it ends.
+        end: The offset of its end in the task.
         spelling: How much its spelling says that it is a name: QUOTED, CODE, CAPITAL or PLAIN.
         role: How much the sentence says that it is to be changed.
         is_new: Whether the task speaks of something that does not exist yet.
@@ -214,7 +214,7 @@ class Mention:
 
     @property
     def weight(self) -> float:
-        """How much says that this name is to be changed."""
+        """How likely it is that this name is the one to change."""
         return self.spelling + self.role
 
 
@@ -225,7 +225,7 @@ class FileMention:
     Attributes:
         path: The path, or the end of it.
         start: Where it begins in the task.
-        end: Where it ends.
+        end: The offset of its end in the task.
         first: The first line, from 1, or 0 without lines.
         last: The last line, or 0 without lines.
         is_place: Whether the task says that something is in this file.

@@ -32,11 +32,11 @@ async def fit_question(
 
     Args:
         engine: The client of the model.
-        name: The prompt.
+        name: The name of the prompt.
         system: The system prompt.
         examples: Pairs of a question and its answer.
         parts: The texts of the question.
-        write: Returns the question with these parts.
+        write: Returns the question with the parts that are left.
 
     Raises:
         PromptTooLongError: The model needs too many tokens even for a short question without examples.
@@ -96,7 +96,7 @@ async def decide_item(
         engine: The client of the model.
         task: The task in words.
         symbol: The symbol that the task changes.
-        item: The item.
+        item: The item of the plan.
         following: The next item, if it may come before this one. Without it, SWAP is no answer.
 
     Raises:

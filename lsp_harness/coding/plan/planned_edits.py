@@ -111,14 +111,14 @@ def find_independent(items: Sequence[PlannedItem]) -> list[list[int]]:
     """Return the numbers of items in their order, in groups whose items neither depend on nor contain each other."""
     groups: list[list[int]] = []
     for number, item in enumerate(items):
-        if groups and not any(other in item.depends_on or _nests(items[other], item) for other in groups[-1]):
+        if groups and not any(other in item.depends_on or _is_nested(items[other], item) for other in groups[-1]):
             groups[-1].append(number)
         else:
             groups.append([number])
     return groups
 
 
-def _nests(first: PlannedItem, second: PlannedItem) -> bool:
+def _is_nested(first: PlannedItem, second: PlannedItem) -> bool:
     """Return whether the declaration of one of two items is a part of the other one."""
     shorter, longer = sorted((f"{first.symbol}.", f"{second.symbol}."), key=len)
     return first.path == second.path and longer.startswith(shorter)
@@ -163,7 +163,7 @@ class EditWork:
         task: The task in words.
         known: What an earlier process has found out.
         turn: The turn.
-        states: Its states.
+        states: The states of the turn.
         create_context: Returns the context of an edit of a document: of a kind, at a place.
         edits_dependents: Whether to edit the code that depends on the symbol, too.
     """
@@ -181,7 +181,7 @@ class PlannedEdits:
     """The edits of one task. Write them once.
 
     Attributes:
-        work: The task.
+        work: What the edits must do, and for whom.
         index: The index of the folder.
         engine: The client of the model.
         located: The code that the task is about.
@@ -250,12 +250,14 @@ class PlannedEdits:
             work.turn.append(PlanSkipped(reason))
             work.states.outcome = f"Skipped: {reason}"
         kept = [proposed[number] for number in accepted]
-        return [replace(item, depends_on=_renumber(item, proposed, kept)) for item in kept]
+        return [replace(item, depends_on=_renumber_dependencies(item, proposed, kept)) for item in kept]
 
     # -- items
     async def _write_one(self, item: PlannedItem) -> Proposal | ChangeSet:
-        """Return the edit of the only item. If an earlier process has written it, it is only checked again."""
-        if self._repeat(0):
+        """Return the edit of the only item of a plan. If an earlier process has written this edit, it is only checked
+        again.
+        """
+        if self._repeat_edit(0):
             self.summary = REPEATED_SUMMARY
             self.work.states.enter("GENERATE", reason=REPEATED)
             return self._texts.create_changes()
@@ -274,7 +276,7 @@ class PlannedEdits:
         states, changed = self.work.states, 0
         missing: list[int] = []
         for number in numbers:
-            if self._repeat(number):
+            if self._repeat_edit(number):
                 states.enter("GENERATE", reason=f"{REPEATED} of {describe_item(items[number])}")
                 changed += bool(self.work.known.items[number].edits)
             else:
@@ -343,7 +345,7 @@ class PlannedEdits:
         signature = " ".join(head.split())[:MAX_SIGNATURE_CHARS]
         return f"{first.symbol} was changed: {self.work.task}. It is now `{signature}`. Adapt this code to that"
 
-    def _repeat(self, number: int) -> bool:
+    def _repeat_edit(self, number: int) -> bool:
         """Make the edit of an item again that an earlier process has finished. Return whether there was one."""
         item = self.work.known.items.get(number)
         return item is not None and self._texts.repeat(item)
@@ -368,7 +370,7 @@ class PlannedEdits:
         for item in proposed:
             if found := await self._find_rename_edits(item, rename, offsets[item.path, item.symbol]):
                 edits[item] = found
-        items = [replace(item, depends_on=_renumber(item, proposed, [*edits])) for item in edits]
+        items = [replace(item, depends_on=_renumber_dependencies(item, proposed, [*edits])) for item in edits]
         self.work.turn.append(PlanProposed(tuple(items)))
         states = self.work.states
         states.outcome = describe_plan(items) + _warn_uncertain(dependents)
@@ -421,7 +423,9 @@ def _as_item(context: TurnContext, number: int) -> TurnContext:
     return replace(context, item=number, make_checks=create_quick_checks)
 
 
-def _renumber(item: PlannedItem, proposed: Sequence[PlannedItem], kept: Sequence[PlannedItem]) -> tuple[int, ...]:
+def _renumber_dependencies(
+    item: PlannedItem, proposed: Sequence[PlannedItem], kept: Sequence[PlannedItem]
+) -> tuple[int, ...]:
     """Return the dependencies of an item among the kept items."""
     return tuple(kept.index(proposed[number]) for number in item.depends_on if proposed[number] in kept)
 

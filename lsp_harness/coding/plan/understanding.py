@@ -66,7 +66,7 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
     speaks of errors.
 
     Args:
-        text: The prompt.
+        text: The prompt of the user.
     """
     if read_task(text).repairs_tests:
         return "fix", "the prompt speaks of a failing test"

@@ -28,7 +28,7 @@ CLASS_MESSAGE = re.compile(
 
 
 def find_exported_names(request: RepairRequest, place: NamePlace, name: str) -> Collection[str]:
-    """Return the names that a member or an imported name may have, according to its module."""
+    """Return the names that the module of a receiver or of an import statement exports."""
     if place.occurrence.role == "import":
         return _find_importable_names(request, place, name)
     module = _module_of(place, place.occurrence.receiver)

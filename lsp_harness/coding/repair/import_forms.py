@@ -34,7 +34,7 @@ class NewImport:
     """An import that binds an unknown name.
 
     Attributes:
-        module: The module.
+        module: The name of the module.
         name: The name that is imported from the module. Empty if the module itself is imported.
         alias: The name that the import binds instead. Empty if there is none.
     """

@@ -109,7 +109,8 @@ async def find_fix(
 
 
 COST, WHOLE_RANGE_COST = 0.3, 0.7
-"""It is likelier that the message quotes all that it wants to be replaced than that it means the whole range."""
+"""Costs of a suggested replacement. A message likelier quotes the exact code to replace than it means the whole range.
+"""
 MAX_RANGE_BYTES = 2_000
 MODULE = re.compile(r"(\w+)\.\w")
 

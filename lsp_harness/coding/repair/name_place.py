@@ -104,7 +104,7 @@ def fit_cost(place: NamePlace, name: str) -> float | None:
     elif place.occurrence.role == "key":
         cost = _key_cost(place, occurrences)
     else:
-        cost = bare_name_cost(place, occurrences)
+        cost = rate_bare_name(place, occurrences)
     if cost is None:
         return None
     suffix = place.occurrence.suffix
@@ -113,7 +113,7 @@ def fit_cost(place: NamePlace, name: str) -> float | None:
     return cost + (SAME_MEMBER_COST if suffix[:1] in b".?:-" and suffix[-1:].isalnum() else SAME_SUFFIX_COST)
 
 
-def bare_name_cost(place: NamePlace, occurrences: Sequence[Occurrence]) -> float | None:
+def rate_bare_name(place: NamePlace, occurrences: Sequence[Occurrence]) -> float | None:
     """Return the cost of a name without a receiver, given its occurrences in the file."""
     if place.language.names.sigil:
         occurrences = [

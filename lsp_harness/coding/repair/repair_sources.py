@@ -103,10 +103,10 @@ async def repair_tokens(request: RepairRequest, limits: TrialLimits | None = Non
         return []
     # One trial takes milliseconds, but some hundred trials would delay other requests.
     recoveries = await asyncio.to_thread(find_recoveries, request.tree, subject.span.start, subject.span.end, limits)
-    return [Repair(_kind(recovery), (recovery.edit,), recovery.cost) for recovery in recoveries[:MAX_REPAIRS]]
+    return [Repair(_recovery_kind(recovery), (recovery.edit,), recovery.cost) for recovery in recoveries[:MAX_REPAIRS]]
 
 
-def _kind(recovery: Recovery) -> str:
+def _recovery_kind(recovery: Recovery) -> str:
     return "indentation" if recovery.token == "indentation" else KINDS[recovery.action]
 
 

@@ -18,7 +18,7 @@ from lsp_harness.coding.repair.foreign_names import (
 )
 from lsp_harness.coding.repair.name_place import NamePlace, fit_cost, is_visible, name_place_at
 from lsp_harness.coding.repair.repair import Repair, RepairRequest
-from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost, split_words
+from lsp_harness.coding.repair.spelling_cost import find_similar, rate_misspelling, split_words
 from lsp_harness.knowledge.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.names.occurrences import Occurrence, class_names_around, find_occurrences
 from lsp_harness.text.edit import Edit
@@ -192,7 +192,9 @@ def _find_builtins(place: NamePlace, name: str) -> dict[str, float]:
 
 
 async def _find_in_other_files(request: RepairRequest, place: NamePlace, name: str) -> dict[str, float]:
-    """Return similar exports of an imported module, or similar parameters of a called function, with their costs."""
+    """Return the exports of an imported module, or the parameters of a called function, that are similar to a name,
+    with their costs.
+    """
     if place.occurrence.role == "key":
         return dict(find_similar(name, await find_parameter_names(request, place)))
     if place.occurrence.role in ("member", "import"):
@@ -234,7 +236,7 @@ def _make_repairs(place: NamePlace, name: str, other: str, cost: float) -> list[
     is_binding_common, is_use_common = _is_common(other), _is_common(name)
     if is_binding_common and not is_use_common:
         return [use]
-    at_binding = Repair(KIND, (Edit(*binding.span, encode(name)),), max(0.05, misspelling_cost(other, name)))
+    at_binding = Repair(KIND, (Edit(*binding.span, encode(name)),), max(0.05, rate_misspelling(other, name)))
     if is_use_common and not is_binding_common:
         return [at_binding, Repair(KIND, use.edits, cost + SEVERAL_USES_COST)]
     if use_count > 1:

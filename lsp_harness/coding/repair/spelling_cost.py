@@ -46,14 +46,14 @@ _KEY_POSITIONS = {
 }
 
 
-def max_wrong_letters(name: str) -> int:
+def count_allowed_errors(name: str) -> int:
     """Return how many letters of a name may be wrong."""
     return 0 if len(name) < 2 else 1 if len(name) <= 4 else 2 if len(name) <= 8 else 3
 
 
 def find_similar(name: str, names: Collection[str]) -> Iterator[tuple[str, float]]:
     """Yield the other names that a misspelt name may stand for, each with the cost of the misspelling."""
-    limit = max_wrong_letters(name)
+    limit = count_allowed_errors(name)
     candidates = [
         candidate
         for candidate in dict.fromkeys(names)
@@ -70,13 +70,13 @@ def find_similar(name: str, names: Collection[str]) -> Iterator[tuple[str, float
         (candidate for candidate in candidates if candidate in plurals(name) or name in plurals(candidate)), 0
     )
     for candidate in (*same_spelling, *(str(match[0]) for match in matches)):
-        cost = misspelling_cost(name, candidate)
+        cost = rate_misspelling(name, candidate)
         if cost <= MAX_COST_PER_LETTER * len(name) or OSA.distance(lower_name, candidate.lower()) <= 1:
             yield candidate, cost
 
 
 @lru_cache(maxsize=4096)
-def misspelling_cost(written: str, intended: str) -> float:
+def rate_misspelling(written: str, intended: str) -> float:
     """Return the cost of writing one name where another was intended. It is 0 for the same name."""
     if written == intended:
         return 0.0

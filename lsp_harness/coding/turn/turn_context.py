@@ -7,7 +7,7 @@ from pathlib import Path
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.config.schema import Config, Verification
 from lsp_harness.context.context_inputs import PackageScope, WorkspaceScope
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
 from lsp_harness.kernel.log.turn import Turn
@@ -80,7 +80,7 @@ class TurnContext:
     @property
     def owner(self) -> Owner:
         """The owner of the requests to the engine. Nothing of a text with a secret is written to disk."""
-        return Owner(persist=self.may_persist and not secret_lines(self.document), affinity=self.document.uri)
+        return Owner(persist=self.may_persist and not find_secret_lines(self.document), affinity=self.document.uri)
 
     @property
     def packages(self) -> PackageScope | None:

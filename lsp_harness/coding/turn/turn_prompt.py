@@ -45,7 +45,7 @@ async def fit_prompt(
     Args:
         engine: The client of the model.
         prompt: The prompt.
-        limit: Its ceiling.
+        limit: The ceiling of the prompt in tokens.
         answer: The tokens to reserve for each answer.
         turn: The turn, if there is one.
         candidates: The numbers of the planned candidates. All are generated at once.

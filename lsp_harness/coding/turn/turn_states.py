@@ -58,10 +58,10 @@ class TurnStates:
         if self.current and state not in NEXT_STATES[self.current]:
             if state == "CANCELLED":
                 return
-            raise AssertionError(f"{self.current} → {state} is not in the table")
+            raise AssertionError(f"a turn cannot go from {self.current} to {state}")
         now_s = perf_counter()
         if self.current:
-            self._turn.append(StateExited(self.current, round_ms(now_s - self._entered_s), self.outcome))
+            self._turn.append(StateExited(self.current, to_whole_ms(now_s - self._entered_s), self.outcome))
         self.current, self.outcome, self._entered_s = state, "", now_s
         self._turn.append(StateEntered(state, round, reason))
 
@@ -77,6 +77,6 @@ class TurnStates:
             self.enter("VERIFY", round=round)
 
 
-def round_ms(seconds: float) -> int:
+def to_whole_ms(seconds: float) -> int:
     """Return a time in whole milliseconds."""
     return round(1000 * seconds)

@@ -49,7 +49,7 @@ def _missing_indentation(ghost: Ghost, indentation: str) -> str:
 
 
 def convert_indentation(ghost: Ghost) -> Ghost:
-    """Indent with tabs or spaces as the file does."""
+    """Return the text with its indentation in tabs or spaces, as the file indents."""
     if not ghost.cursor_lines.has_indentation or ghost.mode == "line":
         return ghost
     unit = ghost.cursor_lines.indent_unit

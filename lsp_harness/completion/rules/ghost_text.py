@@ -253,7 +253,7 @@ class Ghost:
         return self.cursor_lines.next_line
 
 
-def ghost_at(cursor: Cursor) -> Ghost:
+def find_ghost(cursor: Cursor) -> Ghost:
     """Return the surroundings of a cursor, with no text of a model in them yet."""
     document, offset = cursor.document, cursor.offset
     line = document.line_of(offset)

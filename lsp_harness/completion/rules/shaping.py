@@ -1,7 +1,7 @@
 """The rules that change the text of a model before it is shown, in their order, and their application.
 
-`shape` is idempotent by construction, because the rules run until nothing changes and a text that never settles is not
-shown. `is_settled` uses the same rules: it appends unknown text and tests whether any of it would be shown.
+`shape_ghost` is idempotent by construction, because the rules run until nothing changes and a text that never settles
+is not shown. `is_settled` uses the same rules: it appends unknown text and tests whether any of it would be shown.
 
 `REPEATED_RULES` run until none of them changes the text, so that a text that passed them passes them again unchanged.
 `FINAL_RULES` run once and give the text the form that the document needs.
@@ -80,7 +80,7 @@ class ShapedText(NamedTuple):
     applied: tuple[str, ...]
 
 
-def shape(ghost: Ghost) -> ShapedText:
+def shape_ghost(ghost: Ghost) -> ShapedText:
     """Apply all rules to the text of a ghost."""
     applied: dict[str, None] = {}
     ghost = ghost.with_text(to_lf(ghost.text))
@@ -106,7 +106,7 @@ def shape(ghost: Ghost) -> ShapedText:
 
 
 def is_settled(ghost: Ghost) -> bool:
-    """Return whether more tokens cannot change the result of `shape`.
+    """Return whether more tokens cannot change the result of `shape_ghost`.
 
     Callers create the ghost of each longer text by `with_text` of the same ghost, so that its surroundings stay cached.
     """

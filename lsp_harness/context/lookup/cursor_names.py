@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lsp_harness.context.lookup.required_imports import local_name
+from lsp_harness.context.lookup.required_imports import name_locally
 from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.definition_lines import CursorNames
 from lsp_harness.index.query.rankers import STOP_WORDS
@@ -27,7 +27,7 @@ def find_unused_imports(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     spans = find_imports(tree)
     unused: dict[str, None] = {}
     for item in reversed(_visible_imports(tree, offset, spans)):
-        name = local_name(item, tree.language)
+        name = name_locally(item, tree.language)
         statement_start = next((span.start for span in spans if span.start <= item.start < span.end), item.start)
         is_export = EXPORT.match(tree.data, _line_start(tree.data, statement_start))
         if not name or name == "*" or item.start >= offset or is_export:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lsp_harness.context.lookup.required_imports import local_name
+from lsp_harness.context.lookup.required_imports import name_locally
 from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.text_kind import text_kind_at
 from lsp_harness.syntax.tree import SyntaxTree
@@ -29,9 +29,9 @@ SCRIPT_LIST_END = re.compile(r"([^{}]*)\}\s*from\s*([\"'])([^\"'\n]+)\2")
 RUST_LIST = re.compile(r"^[ \t]*(pub(?:\([^)\n]*\))?[ \t]+)?use\s+([^;]*)\Z", re.MULTILINE)
 LISTED_NAME = re.compile(r"(?:type\s+)?([\w$:]+)")
 REST_OF_LINE = re.compile(r"\s*(?:[)}].*)?")
-"""What may follow the cursor on its line."""
+"""Matches the text that may follow the cursor on its line."""
 LIST_SEPARATOR = re.compile(r"(?:\A|[,{(]|\bimport)\s*\Z")
-"""What may precede the cursor."""
+"""Matches the text that may precede the cursor."""
 INDENTATION = re.compile(r"[ \t]+(?=[\w$])")
 LOWERCASE_WORD = re.compile(r"[a-z]+")
 MODULE_KEYWORDS = frozenset({"self", "super", "crate", "default"})
@@ -206,7 +206,7 @@ def _find_unbound(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[s
     # an unfinished import may seem to contain the text that follows it, so its names do not count as imported
     own_start = max((item.start for item in all_imports if item.start <= offset), default=-1)
     bound = {item.name for item in declarations}
-    bound |= {local_name(item, tree.language) for item in all_imports if item.start != own_start}
+    bound |= {name_locally(item, tree.language) for item in all_imports if item.start != own_start}
     return [name for name in names if name not in bound and _is_used(tree, name)]
 
 
@@ -237,7 +237,7 @@ def _write_names(names: Sequence[str], line: str, newline: str, *, fills_lines: 
     """Return the text for some names behind `line`.
 
     Args:
-        names: The names.
+        names: The names to import.
         line: The text before the cursor, or the indentation of a new line.
         newline: The line end of the document.
         fills_lines: Whether the list has several names on a line. Otherwise each name gets a line.

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.syntax.outline import OutlineLine, build_outline
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode
@@ -42,7 +42,7 @@ class OutlineCache:
         digest.update(tree.data[end:])
         key = digest.digest()
         if key not in self._outlines:
-            hidden = secret_lines(tree.document)
+            hidden = find_secret_lines(tree.document)
             self._outlines[key] = [
                 line
                 for line in build_outline(tree, exclude=window)

@@ -71,7 +71,7 @@ def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
     for statement in scope.find_imports(tree):
         items = [item for item in all_imports if statement.start <= item.start < statement.end]
         required = [
-            item for item in items if local_name(item, language) in used_names or _imports_everything(item, language)
+            item for item in items if name_locally(item, language) in used_names or _imports_everything(item, language)
         ]
         if required:
             lines += (
@@ -82,7 +82,7 @@ def find_required_imports(tree: SyntaxTree, span: Span) -> list[str]:
     return lines
 
 
-def local_name(item: Import, language: LanguageSpec) -> str:
+def name_locally(item: Import, language: LanguageSpec) -> str:
     """Return the name by which the importing file calls what it imports."""
     if language.imports.binds_first_part and not item.name and not item.alias:
         return item.module.partition(".")[0]

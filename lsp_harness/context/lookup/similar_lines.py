@@ -57,8 +57,8 @@ def find_similar_lines(
     below = [text_of.get(line + distance, "") for distance in range(LINES_BELOW + 1)]
     outside = {n: WORD.findall(text) for n, text in text_of.items() if n not in shown}
     line_counts = Counter(word for words in outside.values() for word in {*words})
-    weights_above = _weigh(above, line_counts, len(lines))
-    weights_below = _weigh(below, line_counts, len(lines))
+    weights_above = _weigh_words(above, line_counts, len(lines))
+    weights_below = _weigh_words(below, line_counts, len(lines))
     for name in needed_names:
         if line_counts[name]:
             weights_below[name] = NEEDED_WEIGHT * log(1 + len(lines) / line_counts[name])
@@ -74,7 +74,7 @@ def _is_short(document: Document, line: int) -> bool:
     return (end[0] if end else len(document.data)) - start <= MAX_LINE_BYTES
 
 
-def _weigh(texts: Sequence[str], line_counts: Mapping[str, int], line_count: int) -> dict[str, float]:
+def _weigh_words(texts: Sequence[str], line_counts: Mapping[str, int], line_count: int) -> dict[str, float]:
     """Return the weight of each word of some texts, the nearest text first."""
     weights = dict[str, float]()
     for distance, text in enumerate(texts):

@@ -10,9 +10,9 @@ from lsp_harness.context.context_source import (
     SectionTitle,
     Share,
 )
-from lsp_harness.context.fragment import Fragment, count_lines, fit_lines, total_tokens
+from lsp_harness.context.fragment import Fragment, count_lines, fit_lines, sum_tokens
 from lsp_harness.context.lookup.similar_lines import find_similar_lines
-from lsp_harness.files.secrets import secret_lines
+from lsp_harness.files.secrets import find_secret_lines
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.names.unbound_names import find_missing_names
 from lsp_harness.text.position import decode
@@ -54,7 +54,7 @@ class RecentCodeSource(CompletionSource):
         recent, document = self._inputs.recent, self._inputs.cursor.document
         fragments = list[Fragment]()
         for piece in recent.find_pieces(document, document.line_of(self._inputs.cursor.offset)) if recent else ():
-            tokens_left = budget - total_tokens(fragments)
+            tokens_left = budget - sum_tokens(fragments)
             reason = EDITED_REASON if piece.is_edited else VIEWED_REASON
             if tokens_left >= MIN_FRAGMENT_TOKENS:
                 fragments = [*await self._fit_piece(piece.path, piece.text, reason, tokens_left), *fragments]
@@ -83,7 +83,7 @@ class OwnFileSource(CompletionSource):
     async def find_fragments(self, budget: int, quoted: Sequence[Fragment]) -> Sequence[Fragment]:
         document, line = self._document, self._line
         shown = range(line - LINES_ABOVE, line + LINES_BELOW + 1)
-        hidden, names = secret_lines(document), self._missing_names
+        hidden, names = find_secret_lines(document), self._missing_names
         pieces = await offload(len(document.data), lambda: find_similar_lines(document, line, shown, hidden, names))
         path = self._inputs.cursor.path
         texts = ((path, "\n".join(decode(document.line(n)) for n in piece)) for piece in pieces)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from lsp_harness.context.context_inputs import CodeSelection, CompletionInputs, WorkspaceScope
 from lsp_harness.context.context_source import RELATED_SECTION, CompletionSource, InstructionSource, SectionTitle, Share
-from lsp_harness.context.fragment import Fragment, TokenCounter, total_tokens
+from lsp_harness.context.fragment import Fragment, TokenCounter, sum_tokens
 from lsp_harness.context.lookup.cursor_names import read_span_names
 from lsp_harness.context.lookup.required_imports import find_required_imports
 from lsp_harness.files.secrets import find_secrets
@@ -82,20 +82,20 @@ class SearchResultSource(InstructionSource):
         language = code.tree.language
         results = await _search(workspace, code, task)
         fragments = list[Fragment]()
-        quoted_texts = [(fragment.origin, _flatten(fragment.text)) for fragment in quoted]
+        quoted_texts = [(fragment.origin, _join_lines(fragment.text)) for fragment in quoted]
         for result in results:
             if not result.head:
                 continue
             if _is_quoted(result, quoted_texts):
                 # copies of this declaration are left out as well
-                quoted_texts.append((result.path, _flatten(result.text)))
+                quoted_texts.append((result.path, _join_lines(result.text)))
                 continue
             if len(fragments) == MAX_RESULTS or find_secrets(encode(result.text)):
                 continue
             title = f"{code.comment} {result.path}:{result.line + 1}\n"
             # if the prompt contains a part of the declaration already, only its signature is quoted
             has_quoted_part = any(
-                origin == result.path and text in _flatten(result.text) for origin, text in quoted_texts
+                origin == result.path and text in _join_lines(result.text) for origin, text in quoted_texts
             )
             forms = [*([] if has_quoted_part else [result.text]), result.head + language.stub]
             texts = [f"{title}{form.rstrip()}\n" for form in forms]
@@ -104,7 +104,7 @@ class SearchResultSource(InstructionSource):
                 if cost <= budget:
                     budget -= cost
                     fragments.append(Fragment(text, cost, result.path, FOUND_REASON))
-                    quoted_texts.append((result.path, _flatten(result.text)))
+                    quoted_texts.append((result.path, _join_lines(result.text)))
                     break
         return tuple(fragments)
 
@@ -127,11 +127,11 @@ async def _search(workspace: WorkspaceScope, code: CodeSelection, task: str) -> 
 
 def _is_quoted(result: FoundDeclaration, quoted_texts: Iterable[tuple[str, str]]) -> bool:
     """Return whether the prompt contains the declaration, its signature, or a copy of it."""
-    text = _flatten(result.text)
+    text = _join_lines(result.text)
     return any(text in other or (origin == result.path and result.head in other) for origin, other in quoted_texts)
 
 
-def _flatten(text: str) -> str:
+def _join_lines(text: str) -> str:
     """Return the text on one line with single spaces."""
     return " ".join(text.split())
 
@@ -218,15 +218,15 @@ class RelatedCodeSource(InstructionSource):
         indexed_definitions = await index.definition_lines(code.document.uri, code.path, names)
         import_lines = [line for line in find_required_imports(tree, code.span) if not find_secrets(encode(line))]
         imports = await self._fit_lines(import_lines, budget, code.path, IMPORTS_REASON)
-        left = budget - total_tokens(imports)
+        left = budget - sum_tokens(imports)
         test = usage.test
         tests = await self._fit_test(test, min(left, int(budget * TEST_SHARE)), code.comment) if test else []
         # a use inside the quoted test is quoted already
         uses = [use for use in usage.uses if not (tests and test and test.contains(use))]
-        uses_budget = max(0, min(left, int(budget * USES_SHARE)) - total_tokens(tests))
+        uses_budget = max(0, min(left, int(budget * USES_SHARE)) - sum_tokens(tests))
         calls = [*tests, *await self._fit_uses(uses, uses_budget, code.comment)]
         definitions = [*_read_own_definitions(tree, declarations, code, names), *indexed_definitions]
-        signatures = await fit_signatures(definitions, left - total_tokens(calls), self._inputs.count, code.comment)
+        signatures = await fit_signatures(definitions, left - sum_tokens(calls), self._inputs.count, code.comment)
         return (*imports, *signatures, *calls)
 
     async def _find_usage(self, qualified_name: str) -> DeclarationUsage:

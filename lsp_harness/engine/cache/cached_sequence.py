@@ -72,7 +72,7 @@ def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
     return low
 
 
-def eviction_order(sequences: Sequence[S], now_s: float) -> list[S]:
+def sort_for_eviction(sequences: Sequence[S], now_s: float) -> list[S]:
     """Return the sequences in the order in which they are evicted (see the module docstring)."""
     newest: dict[str, S] = {}
     for sequence in sequences:

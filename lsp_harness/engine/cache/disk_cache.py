@@ -30,7 +30,7 @@ MAGIC = 0x67677371
 MAX_FILE_TOKENS = 1_000_000
 """A file that claims more tokens is damaged."""
 DRAFT_TIMEOUT_NS = 600 * 10**9
-"""For this long another engine may still be writing an unfinished file."""
+"""Age until which an unfinished file may still be written by another engine."""
 
 
 class StateFileMemory(Protocol):
@@ -82,7 +82,7 @@ class DiskCache:
         its source could be written, too.
 
         Args:
-            kv: The cells.
+            kv: The cells of the KV cache.
             prompt: The tokens of the request.
             client: The client that sent the request.
             shift_client: The client if it accepts moved tokens, else None.
@@ -93,7 +93,8 @@ class DiskCache:
             matches = [
                 (
                     min(
-                        common_prefix_length(tokens, prompt), ALL_TOKENS if shift_client is not None else _unmoved(file)
+                        common_prefix_length(tokens, prompt),
+                        ALL_TOKENS if shift_client is not None else _read_unmoved(file),
                     ),
                     file,
                 )
@@ -112,7 +113,7 @@ class DiskCache:
                 return
             if _is_intact(file) and self._memory.restore_state(slot.seq, file, len(tokens)) == tokens:
                 kv.append(slot, tokens)
-                slot.persist, slot.stored_tokens, slot.unmoved_tokens = True, len(tokens), _unmoved(file)
+                slot.persist, slot.stored_tokens, slot.unmoved_tokens = True, len(tokens), _read_unmoved(file)
                 self.restored_count += 1
                 with suppress(OSError):
                     os.utime(file)
@@ -134,7 +135,8 @@ class DiskCache:
         self._files = {file: stored for file, stored in self._files.items() if file.exists()}
         unmoved = min(sequence.unmoved_tokens, len(tokens))
         if any(
-            _unmoved(file) >= unmoved and self._has_nearly_all(tokens, stored) for file, stored in self._files.items()
+            _read_unmoved(file) >= unmoved and self._has_nearly_all(tokens, stored)
+            for file, stored in self._files.items()
         ):
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
@@ -153,7 +155,7 @@ class DiskCache:
             return False
         # The files that this sequence continues are not needed any more.
         for other, stored in list(self._files.items()):
-            is_as_unmoved = sequence.unmoved_tokens >= min(_unmoved(other), len(stored))
+            is_as_unmoved = sequence.unmoved_tokens >= min(_read_unmoved(other), len(stored))
             if is_as_unmoved and self._has_nearly_all(stored, tokens):
                 self._remove(other)
         self._files[file] = list(tokens)
@@ -197,7 +199,7 @@ def prune_folders(root: Path, max_bytes: int) -> list[Path]:
             with suppress(OSError):
                 draft.unlink()
     for file in sorted(root.glob("*/*.kv"), key=_last_used_ns, reverse=True):
-        max_bytes -= _size(file)
+        max_bytes -= _file_size(file)
         if max_bytes < 0:
             with suppress(OSError):
                 file.unlink()
@@ -213,7 +215,7 @@ def _last_used_ns(file: Path) -> int:
         return 0
 
 
-def _size(file: Path) -> int:
+def _file_size(file: Path) -> int:
     try:
         return file.lstat().st_size
     except OSError:
@@ -247,7 +249,7 @@ def _is_intact(file: Path) -> bool:
         return False
 
 
-def _unmoved(file: Path) -> int:
+def _read_unmoved(file: Path) -> int:
     """Return the `CachedSequence.unmoved_tokens` of the sequence in the file."""
     number = "".join(file.stem.split("-")[2:])
     return int(number) if number.isdecimal() else ALL_TOKENS

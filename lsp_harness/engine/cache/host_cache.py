@@ -13,7 +13,7 @@ from lsp_harness.engine.cache.cached_sequence import (
     CachedSequence,
     common_prefix_length,
     drop_old_logits,
-    eviction_order,
+    sort_for_eviction,
 )
 from lsp_harness.engine.cache.kv_cache import KvCache
 from lsp_harness.engine.cache.slot_table import Slot
@@ -77,7 +77,7 @@ class HostCache:
         """Copy the best sequence back to the cells if `prompt` shares clearly more with it than with the cells.
 
         Args:
-            kv: The cells.
+            kv: The cells of the KV cache.
             prompt: The tokens of the request.
             client: The client that sent the request.
             shift_client: The client if it accepts moved tokens, else None.
@@ -143,7 +143,7 @@ class HostCache:
     def _evict_excess(self, slots: Sequence[Slot]) -> None:
         """Drop sequences until the limit is kept. `slots` also show which clients are active."""
         occupied = [*self.sequences, *(slot for slot in slots if slot.tokens)]
-        for sequence in eviction_order(occupied, self._now()):
+        for sequence in sort_for_eviction(occupied, self._now()):
             if self.used_tokens <= self._max_tokens:
                 return
             if isinstance(sequence, HostSequence):

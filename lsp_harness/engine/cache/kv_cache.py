@@ -1,8 +1,8 @@
-"""Which token sequences are in the KV cache, which of them a prompt continues, and whether a request fits.
+"""The KV cache: which token sequences are in it, which of them a prompt continues, and whether a request fits.
 
 This is bookkeeping over a `SequenceMemory` that can truncate and copy sequences, so that it can be tested without a
 model. A prompt continues the slot that shares most with it: in the same slot if few tokens of that are lost, else in
-another slot. When cells or slots run out, idle sequences are evicted (see `cached_sequence.eviction_order`).
+another slot. When cells or slots run out, idle sequences are evicted (see `cached_sequence.sort_for_eviction`).
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, drop_old_logits, eviction_order
+from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, drop_old_logits, sort_for_eviction
 from lsp_harness.engine.cache.slot_table import PLACEHOLDER_TOKEN, CellPool, SequenceMemory, Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
@@ -114,7 +114,9 @@ class KvCache:
     MAX_DISCARDED_TOKENS = 256
     """Tokens that are dropped rather than kept in another slot: what a completion generated and nobody accepted."""
     COMPACT_RATIO = 1.25
-    """Once this many times `fast_cells` were in use, the remaining sequences may lie in cells too high to be fast."""
+    """Factor of `fast_cells` that must have been in use before the remaining sequences are moved to lower cells, which
+    are faster.
+    """
 
     def __init__(
         self,
@@ -144,7 +146,7 @@ class KvCache:
         fast_cells = max(self.fast_cells, self.used_cells)
         if self._peak_cells > self.COMPACT_RATIO * fast_cells and not any(slot.is_busy for slot in self.slots):
             for slot in self._idle_slots():
-                self._evict(slot)
+                self._evict_slot(slot)
             self._peak_cells = 0
 
     def acquire(
@@ -263,7 +265,7 @@ class KvCache:
         if self.used_cells + tokens <= self.fast_cells or len(idle) < 2:
             return False
         newest = max(idle, key=lambda slot: slot.last_used_s)
-        self._evict(next(slot for slot in idle if slot is not newest))
+        self._evict_slot(next(slot for slot in idle if slot is not newest))
         return True
 
     def acquire_staging(self, room: int, size: int, *, urgent: bool = False) -> Slot | None:
@@ -292,14 +294,14 @@ class KvCache:
                 return slot
         for slot in self._idle_slots():
             if slot is not excluded:
-                self._evict(slot)
+                self._evict_slot(slot)
                 return slot
         return None
 
     def _idle_slots(self) -> list[Slot]:
         """Return the idle slots with a sequence, in eviction order."""
         occupied = [slot for slot in self.slots if slot.tokens]
-        return [slot for slot in eviction_order(occupied, self._now()) if not slot.is_busy]
+        return [slot for slot in sort_for_eviction(occupied, self._now()) if not slot.is_busy]
 
     def _make_room(self, cells: int) -> bool:
         """Evict idle slots until `cells` are free and the used cells would not exceed `fast_cells` with them.
@@ -310,10 +312,10 @@ class KvCache:
         for slot in self._idle_slots():
             if len(self._cells.free) >= cells and self._cells.used + cells <= self.fast_cells:
                 break
-            self._evict(slot)
+            self._evict_slot(slot)
         return len(self._cells.free) >= cells
 
-    def _evict(self, slot: Slot) -> None:
+    def _evict_slot(self, slot: Slot) -> None:
         self.on_evict(slot)
         self.eviction_count += 1
         self.clear(slot)

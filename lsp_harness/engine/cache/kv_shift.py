@@ -23,7 +23,7 @@ GRAM_TOKENS = 8
 MAX_PLACES_PER_GRAM = 8
 """Places of one group of tokens that are tried, because code repeats itself."""
 MAX_FOUND_RUNS = 256
-"""Runs that are searched."""
+"""Largest number of runs of equal tokens that are searched for."""
 MAX_CHAINED_RUNS = 64
 """Runs, the longest ones, of which the best chain is computed."""
 MAX_MISSING_CONTEXT_TOKENS = 128
@@ -91,7 +91,7 @@ class StagedRuns:
     """Moved runs that wait in a staging slot until the tokens before them are evaluated.
 
     Args:
-        kv: The cells.
+        kv: The cells of the KV cache.
         staging: The slot that holds the runs, one after the other, at their positions in the prompt.
         runs: The runs, in order.
         persist: Whether the source of the runs may be written to disk.
@@ -145,7 +145,7 @@ class KvShift:
 
     Args:
         memory: The memory of the model.
-        kv: The cells.
+        kv: The cells of the KV cache.
         host_cache: The sequences in host memory, if there are any.
         min_run_tokens: Shortest run that is moved if the request does not say; 0 moves none.
     """
@@ -204,7 +204,7 @@ class KvShift:
         return SourceCopy(plan, len(sequence.tokens), state, sequence.persist)
 
     def stage(self, source: SourceCopy, slot: Slot, *, urgent: bool) -> StagedRuns | None:
-        """Move the runs for `slot` in a staging slot. Return None if there is no room.
+        """Move the runs for `slot` into a staging slot, and return it. Return None if there is no room.
 
         Args:
             source: The runs and their cells.

@@ -14,7 +14,7 @@ from lsp_harness.engine.cache.kv_cache import KvCache
 from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
 from lsp_harness.engine.decode.llama import Llama, Logits
-from lsp_harness.engine.decode.sampler import Sampler, likeliest_match, token_logprob, top_logprobs
+from lsp_harness.engine.decode.sampler import Sampler, compute_logprob, find_likeliest_match, top_logprobs
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 
 
@@ -58,7 +58,7 @@ class TextDecoder:
 
 
 class PromptLookup:
-    """The drafts of one candidate.
+    """The drafts of one candidate: tokens of the prompt that may follow its own last tokens.
 
     Args:
         step_cost: The time of a decode step over n tokens, in any unit.
@@ -252,7 +252,7 @@ class Branch:
         if forced:
             # The grammar does not see this token, so the token must not go beyond the forced text if there is one.
             within = bool(self._sampling.grammar)
-            token = likeliest_match(self._vocabulary, logits, forced, within=within)
+            token = find_likeliest_match(self._vocabulary, logits, forced, within=within)
         else:
             token = self._sampler.sample(logits)
         if token is None or self._vocabulary.ends_answer(token):
@@ -271,7 +271,7 @@ class Branch:
         self._forced, piece = b"", piece[len(forced) :]
         self._generated += 1
         self._llama.generated_tokens += 1
-        logprobs = self._logprobs(logits, token, forced)
+        logprobs = self._list_logprobs(logits, token, forced)
         text = self._decoder.add(piece)
         self._emit(Chunk(text, None, self.usage, self.index, logprobs))
         if self._decoder.is_stopped:
@@ -286,7 +286,7 @@ class Branch:
     def _is_past_deadline(self) -> bool:
         return 0 < self._sampling.t_max_predict_ms < (perf_counter() - self._start_s) * 1000
 
-    def _logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
+    def _list_logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
         """Return the log probabilities that the request wants for a token."""
         top = self._sampling.top_logprobs
         if top < 0:
@@ -294,7 +294,7 @@ class Branch:
                 return ()
             # The typed part of a word is certain, so only tokens that agree with it are counted.
             among = self._vocabulary.matching_tokens(forced) if forced else None
-            return (TokenLogprob(self._vocabulary.special_text(token), token_logprob(logits, token, among)),)
+            return (TokenLogprob(self._vocabulary.special_text(token), compute_logprob(logits, token, among)),)
         own, others = top_logprobs(logits, token, top)
         likeliest = tuple((self._vocabulary.special_text(t), p) for t, p in others)
         return (TokenLogprob(self._vocabulary.special_text(token), own, likeliest),)

@@ -113,7 +113,7 @@ class NameBias:
             keyword, separator, name = unbound.rpartition(b" ")
             if self._is_generated(name):
                 continue
-            yield from self._continuations(
+            yield from self._find_continuations(
                 name,
                 word,
                 forced,
@@ -121,17 +121,17 @@ class NameBias:
                 continues_word=word_is_bound and not (separator and word_is_first),
             )
             if keyword:
-                yield from self._continuations(keyword, word, forced, first_leads, continues_word=word_is_first)
+                yield from self._find_continuations(keyword, word, forced, first_leads, continues_word=word_is_first)
 
-    def _continuations(
+    def _find_continuations(
         self, name: bytes, word: bytes, forced: bytes, leads: Iterable[bytes], *, continues_word: bool
     ) -> Iterator[Tokens]:
         """Yield the tokens that write the rest of `name` after `word`, and those that write `name` after a lead."""
         if continues_word and (forced or word) and word != name and name.startswith(word):
-            yield self._longest(*_split_rest(name, word, forced))
-        yield from (self._longest(lead, name) for lead in leads)
+            yield self._find_longest(*_split_rest(name, word, forced))
+        yield from (self._find_longest(lead, name) for lead in leads)
 
-    def _longest(self, lead: bytes, name: bytes) -> Tokens:
+    def _find_longest(self, lead: bytes, name: bytes) -> Tokens:
         """Return the token that spells most of `name`. A token of one letter could continue as any name."""
         key = lead, name
         if key not in self._longest_tokens:

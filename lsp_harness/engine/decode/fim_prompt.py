@@ -1,4 +1,4 @@
-"""From prefix and suffix to prompt tokens, in the order that suits the model.
+"""The conversion of prefix and suffix to the tokens of a prompt, in the order that suits the model.
 
 With `suffix-first` the middle continues the prefix, so that typing only appends to the tokens that are evaluated
 already. Whether a model can do that is measured for each model and stored in its card. The token ids come from the
@@ -18,7 +18,7 @@ TAIL_CHARS = 256
 
 
 class Tokenizer(Protocol):
-    """The parts of `Vocabulary` that make a prompt."""
+    """The functions of `Vocabulary` that turn texts into the tokens of a prompt."""
 
     fim_tokens: dict[str, int]
     bos_tokens: tuple[int, ...]

@@ -91,7 +91,7 @@ class RunningRequest:
         """Take over a part of the prompt that was evaluated.
 
         Args:
-            tokens: The part.
+            tokens: The part of the prompt that was evaluated.
             last_index: Index in the batch of its last token.
         """
         assert self._prompt_slot is not None

@@ -29,7 +29,7 @@ class RequestObserver(Protocol):
         """Record a request that has ended.
 
         Args:
-            priority: Its class.
+            priority: The class of the request.
             outcome: Why its last candidate ended, or `refused` or `failed`.
             usage: The usage of all candidates together.
             waited_ms: Time from its arrival to its first step.
@@ -126,13 +126,13 @@ class Job:
             observer.record_request(
                 self.priority,
                 outcome or self._last_stop(),
-                self._usage(),
+                self._sum_usage(),
                 (started_s - self.arrived_s) * 1000,
                 None if self._first_token_s is None else (self._first_token_s - self.arrived_s) * 1000,
                 (now_s - self.arrived_s) * 1000,
             )
 
-    def _usage(self) -> Usage:
+    def _sum_usage(self) -> Usage:
         """Return the usage of the prompt once and that of all candidates."""
         usages = [chunk.usage for chunk in self._last_chunks.values()]
         if not usages:

@@ -191,14 +191,14 @@ class Llama:
 
     # -- states
     def read_state(self, seq: int) -> State:
-        """Return a copy of the cells of a sequence."""
+        """Return a copy of the cells of a sequence, for the host memory or the disk."""
         buffer = np.empty(lib.llama_state_seq_get_size(self.ctx, seq), np.uint8)
-        size = lib.llama_state_seq_get_data(self.ctx, _pointer(buffer), len(buffer), seq)
+        size = lib.llama_state_seq_get_data(self.ctx, _as_pointer(buffer), len(buffer), seq)
         return buffer[:size]
 
     def load_state(self, seq: int, state: State) -> bool:
         """Fill an empty sequence with a copy of cells. Return False, and leave it empty, if there is no room."""
-        if lib.llama_state_seq_set_data(self.ctx, _pointer(state), len(state), seq):
+        if lib.llama_state_seq_set_data(self.ctx, _as_pointer(state), len(state), seq):
             return True
         self.truncate(seq, 0)
         return False
@@ -225,7 +225,7 @@ class Llama:
         return []
 
 
-def _pointer(buffer: State) -> Any:
+def _as_pointer(buffer: State) -> Any:
     return buffer.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
 
 

@@ -11,7 +11,7 @@ from lsp_harness.engine.cache.kv_shift import KvShift, ShiftPlan, StagedRuns
 from lsp_harness.engine.cache.slot_table import Slot
 from lsp_harness.engine.decode.expected_names import NameBias
 from lsp_harness.engine.decode.llama import Llama
-from lsp_harness.engine.decode.sampler import likeliest_match
+from lsp_harness.engine.decode.sampler import find_likeliest_match
 from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
@@ -51,7 +51,7 @@ class TokenRequest:
 
 @dataclass(slots=True)
 class ModelRuntime:
-    """Everything a request runs on."""
+    """The model with its caches and step costs, on which every request runs."""
 
     llama: Llama
     kv: KvCache
@@ -175,7 +175,7 @@ class ModelRuntime:
         name_bias = NameBias(vocabulary, sampling, prompt.before)
         while forced and len(tokens) < max_tokens and {len(tokens), len(tokens) + 1} <= slot.logits_rows.keys():
             logits = name_bias.apply(slot.logits_rows[len(tokens)], forced)
-            token = likeliest_match(vocabulary, logits, forced)
+            token = find_likeliest_match(vocabulary, logits, forced)
             if token is None or token != slot.tokens[len(tokens)]:
                 break
             piece = vocabulary.piece(token)

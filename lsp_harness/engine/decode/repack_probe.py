@@ -22,7 +22,7 @@ from lsp_harness.errors import FileError
 PROBE_TIMEOUT_S = 120
 
 
-def processor_id() -> str:
+def identify_processor() -> str:
     """Return a name for this kind of processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
@@ -33,10 +33,10 @@ def processor_id() -> str:
     return platform.processor() or platform.machine()
 
 
-def repacking_works(model: Path) -> bool:
+def can_repack(model: Path) -> bool:
     """Return whether the model can be used with repacked weights (`use_extra_bufts`)."""
     file = paths.cache_folder() / "probe.json"
-    key = f"{processor_id()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
+    key = f"{identify_processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
         content: Any = json.loads(read_text(file))
     except (FileError, ValueError):

@@ -1,4 +1,4 @@
-"""How one candidate chooses its tokens: llama.cpp's samplers and grammars."""
+"""The choice of tokens for one candidate by llama.cpp's samplers and grammars."""
 
 # The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -110,12 +110,12 @@ class Sampler:
         return float(data["logit"][0]) != float("-inf")
 
 
-def likeliest_token(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
+def find_likeliest_token(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
     """Return the likeliest of the `allowed` tokens."""
     return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
 
 
-def likeliest_match(vocabulary: Vocabulary, logits: Logits, text: bytes, *, within: bool = False) -> int | None:
+def find_likeliest_match(vocabulary: Vocabulary, logits: Logits, text: bytes, *, within: bool = False) -> int | None:
     """Return the likeliest token that agrees with `text` (see `Vocabulary.matching_tokens`), or None.
 
     Args:
@@ -127,7 +127,7 @@ def likeliest_match(vocabulary: Vocabulary, logits: Logits, text: bytes, *, with
     allowed: Sequence[int] | Tokens = vocabulary.matching_tokens(text)
     if within:
         allowed = [int(token) for token in allowed if len(vocabulary.piece(int(token))) <= len(text)]
-    return likeliest_token(logits, allowed) if len(allowed) else None
+    return find_likeliest_token(logits, allowed) if len(allowed) else None
 
 
 def top_logprobs(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[int, float]]]:
@@ -139,7 +139,7 @@ def top_logprobs(logits: Logits, token: int, top: int) -> tuple[float, list[tupl
     return float(shifted[token]) - total, [(int(i), float(shifted[i]) - total) for i in ids]
 
 
-def token_logprob(logits: Logits, token: int, among: Tokens | None = None) -> float:
+def compute_logprob(logits: Logits, token: int, among: Tokens | None = None) -> float:
     """Return the natural log probability of `token`. This is several times as fast as `top_logprobs`.
 
     Args:

@@ -1,4 +1,5 @@
-"""Which request may use the model now, and which one gives way. One thread evaluates all requests in one loop.
+"""The scheduler of the engine: it decides which request may use the model now, and which one gives way. One thread
+evaluates all requests in one loop.
 
 Each step belongs to the most urgent class that has work. Within a class the candidates of all requests share the step,
 and prompts are read in parts: the client that was served longest ago is the next. A request waits until there are cells
@@ -27,7 +28,7 @@ class Preemption:
 
     Args:
         model: The model and its caches.
-        queue: All requests.
+        queue: The queue of all requests.
     """
 
     MAX_READING_DELAY_S = 10.0
@@ -49,7 +50,7 @@ class Preemption:
 
         Args:
             jobs: The requests in the step.
-            batch: The step.
+            batch: The tokens that the step evaluates.
             started_s: When the step starts.
         """
         self._jobs = jobs
@@ -66,7 +67,7 @@ class Preemption:
         )
 
     def end_step(self) -> None:
-        """Stop watching."""
+        """Stop watching the step that has ended."""
         self._jobs, self._part_end = (), None
 
     def should_abort(self) -> bool:
@@ -219,7 +220,7 @@ class Scheduler:
         if not jobs:
             return
         level = min(job.level for job in jobs)
-        urgent = sorted((job for job in jobs if job.level == level), key=self._turn)
+        urgent = sorted((job for job in jobs if job.level == level), key=self._turn_order)
         others = [job for job in jobs if job.level > level]
         is_full = False
         for job in urgent:
@@ -231,7 +232,9 @@ class Scheduler:
         started = [job for job in urgent if job.generation and job in self._queue.jobs]
         if not started:
             # No request of this class can start before a less urgent one has released its cells.
-            started = sorted((job for job in others if job.generation), key=lambda job: (job.level, *self._turn(job)))
+            started = sorted(
+                (job for job in others if job.generation), key=lambda job: (job.level, *self._turn_order(job))
+            )
             others = []
         if started:
             self._evaluate(started, others)
@@ -304,7 +307,7 @@ class Scheduler:
             else:
                 self._fail(job, EngineError("the evaluation was interrupted; try again"))
 
-    def _turn(self, job: Job) -> tuple[int, int]:
+    def _turn_order(self, job: Job) -> tuple[int, int]:
         """Return the sort key by which the client that was served longest ago comes first."""
         return self._served.get(job.request.owner.client, -1), job.turn
 

@@ -51,7 +51,7 @@ class StepCost:
         """Run steps of every size in `MEASURED_SIZES`.
 
         Args:
-            decode: Evaluates tokens.
+            decode: Evaluates a number of tokens.
             forget: Drops the evaluated tokens.
             measure_move_ms: Measures the time to move cells.
         """

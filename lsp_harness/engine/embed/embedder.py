@@ -267,7 +267,7 @@ class InProcessEmbedder:
         """Return one vector for each text.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
             max_tokens: Number of tokens of a text that are used.
             priority: The class of the request.
 

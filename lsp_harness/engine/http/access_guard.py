@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lsp_harness.engine.http.response import error_response
+from lsp_harness.engine.http.response import make_error_response
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.wire.loopback_access import (
     IPV4_NAMES,
@@ -45,7 +45,7 @@ class AccessGuard:
     """An application that passes requests over TCP on only if they carry the token.
 
     Args:
-        app: The guarded application.
+        app: The ASGI application that is guarded.
         token: The token of this user.
     """
 
@@ -67,14 +67,14 @@ class AccessGuard:
         """Return the error for a request that is not allowed, else None."""
         headers = group_headers(scope)
         if not is_local_host(headers.get(b"host", []), host_names(port)):
-            return error_response(403, f"this engine answers only at {LOOPBACK_ADDRESS}:{port}; use that address")
+            return make_error_response(403, f"this engine answers only at {LOOPBACK_ADDRESS}:{port}; use that address")
         if any(not _is_local_origin(origin) for origin in headers.get(b"origin", [])):
-            return error_response(
+            return make_error_response(
                 403, "web pages of other machines may not use this engine; serve the page from this machine"
             )
         has_token = compare_digest(read_bearer(headers.get(b"authorization", [])), self._token)
         if scope["path"] != PUBLIC_PATH and not has_token:
-            answer = error_response(
+            answer = make_error_response(
                 401,
                 "send the header `Authorization: Bearer TOKEN`, with the token that `lsp-harness engine token` prints",
             )

@@ -17,7 +17,7 @@ OTHER_PATH = "other"
 """The label of a path that is no route. Without it a caller could create any number of labels."""
 
 
-def metrics_routes(meter: Meter, read_load: Callable[[], EngineLoad]) -> list[BaseRoute]:
+def list_metrics_routes(meter: Meter, read_load: Callable[[], EngineLoad]) -> list[BaseRoute]:
     """Return the route of the metrics.
 
     Args:
@@ -60,10 +60,10 @@ def make_app(host: EngineHost) -> ASGIApp:
 
     routes = [
         Route("/health", health),
-        *native_routes.routes(host),
-        *openai_routes.routes(host),
-        *embedding_routes.routes(host.embedder),
-        *metrics_routes(host.meter, host.current_load),
+        *native_routes.list_routes(host),
+        *openai_routes.list_routes(host),
+        *embedding_routes.list_routes(host.embedder),
+        *list_metrics_routes(host.meter, host.current_load),
     ]
     paths = {route.path for route in routes if isinstance(route, Route)}
     app = count_calls(Starlette(routes=routes), host.meter, paths)

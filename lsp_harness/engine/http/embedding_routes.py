@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.embed.embedder import EmbeddedText, Embedder
-from lsp_harness.engine.http.response import error_response, json_endpoint
+from lsp_harness.engine.http.response import make_error_response, make_json_endpoint
 from lsp_harness.errors import EngineRefused, ModelError
 from lsp_harness.inference import embedding_request as embedding
 
@@ -19,7 +19,7 @@ Handler = Callable[[Request, Json], Awaitable[Response]]
 NOT_IMPLEMENTED = 501
 
 
-def routes(embedder: Embedder) -> list[BaseRoute]:
+def list_routes(embedder: Embedder) -> list[BaseRoute]:
     """Return the routes over `embedder`."""
 
     async def embed_native(request: Request, body: Json) -> Response:
@@ -48,13 +48,13 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
         return _json_response(f'{{"object": "list", "model": {model}, "data": [{",".join(items)}], "usage": {usage}}}')
 
     return [
-        Route("/embedding", _endpoint(embed_native), methods=["POST"]),
-        Route("/embeddings", _endpoint(embed_native), methods=["POST"]),
-        Route("/v1/embeddings", _endpoint(embed_openai), methods=["POST"]),
+        Route("/embedding", _make_endpoint(embed_native), methods=["POST"]),
+        Route("/embeddings", _make_endpoint(embed_native), methods=["POST"]),
+        Route("/v1/embeddings", _make_endpoint(embed_openai), methods=["POST"]),
     ]
 
 
-def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _make_endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
     """Return a route that passes a request and its JSON body to `handle`."""
 
     async def endpoint(request: Request) -> Response:
@@ -62,9 +62,9 @@ def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
             try:
                 return await handle(request, body)
             except ModelError as failure:
-                return error_response(NOT_IMPLEMENTED, failure.message)
+                return make_error_response(NOT_IMPLEMENTED, failure.message)
 
-        return await json_endpoint(answer)(request)
+        return await make_json_endpoint(answer)(request)
 
     return endpoint
 

@@ -24,7 +24,7 @@ MAX_CHARS_PER_TOKEN = 128
 """Length of the longest token, a run of blanks."""
 
 
-async def offload_long(function: Callable[[], T], chars: int) -> T:
+async def offload_long_text(function: Callable[[], T], chars: int) -> T:
     """Return the result of a function that reads `chars` characters. A long text is read in a thread."""
     return await offload(chars, function, limit=SHORT_TEXT_CHARS)
 
@@ -86,7 +86,7 @@ class EngineHost:
             "kv": self._kv_props(),
             "residents": self.cached_sequences(),
             "totals": self.meter.totals(),
-            "features": self._features(),
+            "features": self._list_features(),
             "embedding": {"model": self.embedder.name, "dimensions": self.embedder.dimensions},
             **self.facts,
         }
@@ -167,7 +167,7 @@ class EngineHost:
             raise EngineRefused(
                 f"{chars:,} characters do not fit into the {self.context_length:,} tokens of model.context_length"
             )
-        return await offload_long(function, chars)
+        return await offload_long_text(function, chars)
 
     async def tokenize_prompt(self, prompt: str | tuple[int | str, ...]) -> list[int]:
         """Return the tokens of a prompt that may mix texts and tokens.
@@ -196,7 +196,7 @@ class EngineHost:
         # A chat template may have written the token already.
         return tokens if tuple(tokens[: len(bos_tokens)]) == bos_tokens else [*bos_tokens, *tokens]
 
-    def _features(self) -> Json:
+    def _list_features(self) -> Json:
         """Return the features that depend on the model and the settings."""
         can_truncate = self.model.kv.can_truncate
         can_infill = min(self.vocabulary.fim_tokens[name] for name in ("pre", "suf", "mid")) >= 0

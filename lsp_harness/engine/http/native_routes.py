@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.decode.fim_prompt import FimOrder
 from lsp_harness.engine.http import openai_routes
-from lsp_harness.engine.http.engine_host import EngineHost, offload_long
-from lsp_harness.engine.http.response import ChunkResponse, json_endpoint
+from lsp_harness.engine.http.engine_host import EngineHost, offload_long_text
+from lsp_harness.engine.http.response import ChunkResponse, make_json_endpoint
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.request import Chunk
@@ -80,7 +80,7 @@ def _read_message(value: Any) -> tuple[str, str]:
             raise EngineRefused("`messages` must be a list of {role, content}")
 
 
-def routes(host: EngineHost) -> list[BaseRoute]:
+def list_routes(host: EngineHost) -> list[BaseRoute]:
     """Return the routes over `host`."""
     vocabulary = host.vocabulary
 
@@ -94,14 +94,14 @@ def routes(host: EngineHost) -> list[BaseRoute]:
         content = body.get("content", "")
         if body.get("count") and isinstance(content, list):
             texts = [str(text) for text in cast("list[Any]", content)]
-            counts = await offload_long(
+            counts = await offload_long_text(
                 lambda: [len(vocabulary.tokenize(text)) for text in texts], sum(map(len, texts))
             )
             return JSONResponse({"counts": counts})
         if not isinstance(content, str):
             raise EngineRefused("`content` must be a text, or a list of texts with `count`")
         special = bool(body.get("parse_special", True))
-        tokens = await offload_long(lambda: vocabulary.tokenize(content, special=special), len(content))
+        tokens = await offload_long_text(lambda: vocabulary.tokenize(content, special=special), len(content))
         return JSONResponse({"tokens": tokens})
 
     async def detokenize(body: Json) -> Response:
@@ -135,10 +135,10 @@ def routes(host: EngineHost) -> list[BaseRoute]:
     return [
         Route("/props", props),
         Route("/slots", slots),
-        Route("/tokenize", json_endpoint(tokenize), methods=["POST"]),
-        Route("/detokenize", json_endpoint(detokenize), methods=["POST"]),
-        Route("/apply-template", json_endpoint(apply_template), methods=["POST"]),
-        Route("/completion", json_endpoint(completion), methods=["POST"]),
-        Route("/infill", json_endpoint(infill), methods=["POST"]),
-        Route("/cancel", json_endpoint(cancel), methods=["POST"]),
+        Route("/tokenize", make_json_endpoint(tokenize), methods=["POST"]),
+        Route("/detokenize", make_json_endpoint(detokenize), methods=["POST"]),
+        Route("/apply-template", make_json_endpoint(apply_template), methods=["POST"]),
+        Route("/completion", make_json_endpoint(completion), methods=["POST"]),
+        Route("/infill", make_json_endpoint(infill), methods=["POST"]),
+        Route("/cancel", make_json_endpoint(cancel), methods=["POST"]),
     ]

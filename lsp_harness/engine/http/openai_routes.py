@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.http.engine_host import EngineHost
-from lsp_harness.engine.http.response import ChunkResponse, error_response, json_endpoint
+from lsp_harness.engine.http.response import ChunkResponse, make_error_response, make_json_endpoint
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
@@ -70,19 +70,19 @@ class Choices:
         self._head: Json = {"id": f"{self.id_prefix}-{secrets.token_hex(12)}", "created": int(time()), "model": model}
 
     def events(self, chunk: Chunk) -> Iterable[Json]:
-        """Yield a part for the text and one for the end of a choice, and after the last choice the usage if wanted."""
+        """Yield the stream events of a choice: its text, its end, and after the last choice the usage, if wanted."""
         offset = self._sent_chars.get(chunk.index)
         if offset is None:
             offset = 0
-            yield from (self._part(choice) for choice in self.opening(chunk.index))
+            yield from (self._make_part(choice) for choice in self.opening(chunk.index))
         self._sent_chars[chunk.index] = offset + len(chunk.text)
         if chunk.text or chunk.logprobs:
-            yield self._part(self.delta(chunk.index, chunk.text, chunk.logprobs, offset))
+            yield self._make_part(self.delta(chunk.index, chunk.text, chunk.logprobs, offset))
         if chunk.stop:
-            yield self._part(self.delta(chunk.index, "", (), offset, FINISH_REASONS[chunk.stop]))
+            yield self._make_part(self.delta(chunk.index, "", (), offset, FINISH_REASONS[chunk.stop]))
             self._usages[chunk.index] = chunk.usage
             if self._include_usage and len(self._usages) == self._total:
-                counts: Json = {"choices": [], "usage": self._counts(), "timings": self._timings()}
+                counts: Json = {"choices": [], "usage": self._count_tokens(), "timings": self._measure_times()}
                 yield self._head | {"object": self.part_object} | counts
 
     def whole(self, chunks: Sequence[Chunk]) -> Json:
@@ -96,7 +96,7 @@ class Choices:
             text = "".join(chunk.text for chunk in own)
             logprobs = [item for chunk in own for item in chunk.logprobs]
             choices.append(self.choice(index, text, logprobs, FINISH_REASONS[own[-1].stop or "cancelled"]))
-        counts = {"usage": self._counts(), "timings": self._timings()}
+        counts = {"usage": self._count_tokens(), "timings": self._measure_times()}
         return self._head | {"object": self.whole_object, "choices": choices} | counts
 
     def opening(self, index: int) -> Iterable[Json]:
@@ -121,14 +121,14 @@ class Choices:
         """Return a whole choice."""
         raise NotImplementedError
 
-    def _part(self, choice: Json) -> Json:
+    def _make_part(self, choice: Json) -> Json:
         return (
             self._head
             | {"object": self.part_object, "choices": [choice]}
             | ({"usage": None} if self._include_usage else {})
         )
 
-    def _counts(self) -> Json:
+    def _count_tokens(self) -> Json:
         # A prompt is evaluated once for all of its choices.
         prompts = [usage for index, usage in self._usages.items() if index % self._n == 0]
         cached = sum(usage.reused for usage in prompts)
@@ -141,7 +141,7 @@ class Choices:
             "prompt_tokens_details": {"cached_tokens": cached},
         }
 
-    def _timings(self) -> Json:
+    def _measure_times(self) -> Json:
         return dialect.chunk_to_json(Chunk("", None, self._usages[min(self._usages)]))["timings"]
 
 
@@ -280,7 +280,7 @@ def read_sampling(body: Json, room: int, default_tokens: int) -> Sampling:
     """Return the sampling settings of a request.
 
     Args:
-        body: The request.
+        body: The JSON object of the request.
         room: Number of tokens that all choices together may have.
         default_tokens: Number of tokens of a choice if the request sets no limit.
     """
@@ -371,7 +371,7 @@ def _wants_usage(body: Json) -> bool:
             return False
 
 
-def routes(host: EngineHost) -> list[BaseRoute]:
+def list_routes(host: EngineHost) -> list[BaseRoute]:
     """Return the routes over `host`."""
     card: Json = {
         "id": host.name,
@@ -389,7 +389,7 @@ def routes(host: EngineHost) -> list[BaseRoute]:
         return (
             JSONResponse(card)
             if name == host.name
-            else error_response(404, f"there is no model {name!r} here; this engine has {host.name!r}")
+            else make_error_response(404, f"there is no model {name!r} here; this engine has {host.name!r}")
         )
 
     async def chat(body: Json) -> Response:
@@ -423,6 +423,6 @@ def routes(host: EngineHost) -> list[BaseRoute]:
     return [
         Route("/v1/models", models),
         Route("/v1/models/{name:path}", model),
-        Route("/v1/chat/completions", json_endpoint(chat), methods=["POST"]),
-        Route("/v1/completions", json_endpoint(completions), methods=["POST"]),
+        Route("/v1/chat/completions", make_json_endpoint(chat), methods=["POST"]),
+        Route("/v1/completions", make_json_endpoint(completions), methods=["POST"]),
     ]

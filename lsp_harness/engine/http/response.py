@@ -24,33 +24,33 @@ ERROR_TYPES = {
 """The error types of llama-server by HTTP status."""
 
 
-def error_response(status: int, message: str) -> Response:
+def make_error_response(status: int, message: str) -> Response:
     """Return an error in the form of llama-server and OpenAI."""
     body = {"code": status, "message": message, "type": ERROR_TYPES.get(status, "server_error")}
     return JSONResponse({"error": body}, status)
 
 
-def failure_response(failure: HarnessError) -> Response:
+def make_failure_response(failure: HarnessError) -> Response:
     """Return the error for a request that failed before its answer began."""
     if isinstance(failure, EngineBusy | EngineUnavailable):
-        return error_response(503, failure.message)
-    return error_response(400 if isinstance(failure, EngineRefused) else 500, failure.message)
+        return make_error_response(503, failure.message)
+    return make_error_response(400 if isinstance(failure, EngineRefused) else 500, failure.message)
 
 
-def json_endpoint(handle: Callable[[Json], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+def make_json_endpoint(handle: Callable[[Json], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Return a route that passes the JSON object in the body of a request to `handle`."""
 
     async def endpoint(request: Request) -> Response:
         try:
             body = await request.json()
         except (ValueError, RecursionError):
-            return error_response(400, "the body is not JSON")
+            return make_error_response(400, "the body is not JSON")
         if not isinstance(body, dict):
-            return error_response(400, "the body must be a JSON object")
+            return make_error_response(400, "the body must be a JSON object")
         try:
             return await handle(cast("Json", body))
         except HarnessError as failure:
-            return failure_response(failure)
+            return make_failure_response(failure)
 
     return endpoint
 
@@ -75,7 +75,7 @@ class ChunkResponse(Response):
 
     Args:
         chunks: The chunks. They are closed if the client disconnects.
-        chunk_format: Their form.
+        chunk_format: The form in which the chunks are sent.
         stream: Whether they are sent as a stream of events.
     """
 
@@ -94,7 +94,7 @@ class ChunkResponse(Response):
             try:
                 first = await anext(chunks, None)
             except HarnessError as failure:
-                await failure_response(failure)(scope, receive, send)
+                await make_failure_response(failure)(scope, receive, send)
                 return
             if first is None:
                 return
@@ -128,7 +128,7 @@ class ChunkResponse(Response):
         try:
             received = [first, *[chunk async for chunk in chunks]]
         except HarnessError as failure:
-            await failure_response(failure)(scope, receive, send)
+            await make_failure_response(failure)(scope, receive, send)
             return
         # If the client has disconnected, the last chunk is missing and nothing is sent.
         if received[-1].stop:

@@ -225,7 +225,7 @@ async def create_offers(
 
     Args:
         snapshot: The text.
-        findings: The findings.
+        findings: The findings to fix.
         linter: The linter.
         previews: Previews of repairs without a model. None offers no such repairs.
         allows_model: Whether a fix by the model may be offered.
@@ -248,7 +248,7 @@ async def create_offers(
     return offers
 
 
-async def linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> tuple[Edit, ...]:
+async def list_linter_edits(snapshot: Snapshot, offer: FixOffer, linter: "Ruff") -> tuple[Edit, ...]:
     """Return the edits of an offer of the linter. For other offers there are none yet.
 
     Raises:

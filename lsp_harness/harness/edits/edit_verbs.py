@@ -38,7 +38,7 @@ class EditVerbs:
     failed.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins a turn for each edit.
     """
 
@@ -89,7 +89,7 @@ class EditVerbs:
         from lsp_harness.coding.instruct import Instruct
 
         if not instruction.strip():
-            raise UsageError("describe in a few words what to change")
+            raise UsageError("the instruction is empty; describe in a few words what to change")
         await self._turns.prepare(snapshot)
         output = await diagnosis.read_output(snapshot, printed) if printed else None
         work = TurnWork("edit", instruction.strip(), snapshot, report, output)
@@ -112,7 +112,7 @@ class EditVerbs:
         function = find_target_function(tree, span.start, snapshot.path) if tree else None
         if function is None or snapshot.root is None or snapshot.file is None:
             raise NoAnswer(
-                "There is no function here that a test could import; so far, tests are written for Python only"
+                "there is no function here that a test could import; so far, tests are written for Python only"
             )
         file = find_test_file(snapshot.root, snapshot.file)
         document, is_new = open_test_file(self._services.documents, file)

@@ -31,7 +31,7 @@ class FixVerbs:
     """The fixes of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Begins a turn for each fix.
 
     Attributes:
@@ -57,7 +57,7 @@ class FixVerbs:
 
         Args:
             snapshot: The text.
-            examined: What `diagnose` found.
+            examined: The findings that `diagnose` found, with the tree of the text.
         """
         return await diagnosis.examine_by_compiler(snapshot, self._services.verifier.tools.types, examined)
 
@@ -87,7 +87,7 @@ class FixVerbs:
 
         Args:
             snapshot: The text that the offer is about.
-            offer: The fix.
+            offer: The offer of the fix.
             report: Receives the progress.
             output: The output of a tool that reported the finding.
 
@@ -120,8 +120,8 @@ class FixVerbs:
         """Compute and verify a fix as one turn.
 
         Args:
-            work: The request.
-            offer: The fix.
+            work: The request of the user.
+            offer: The offer of the fix.
             engine: The engine to use. None means that of the client.
             allows_model: Whether the model may be asked, if it may see the text.
         """
@@ -130,7 +130,7 @@ class FixVerbs:
 
         services, snapshot = self._services, work.snapshot
         await self._turns.prepare(snapshot, needs_model=offer.source == "model")
-        linter_edits = await diagnosis.linter_edits(snapshot, offer, services.verifier.linter)
+        linter_edits = await diagnosis.list_linter_edits(snapshot, offer, services.verifier.linter)
 
         async def steps(context: "TurnContext") -> Proposal:
             if engine or not allows_model:

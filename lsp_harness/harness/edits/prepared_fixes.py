@@ -31,7 +31,7 @@ WINDOW_S = 60.0
 
 
 class TokenBudget:
-    """The tokens that the background work for one document may use within `WINDOW_S`.
+    """The tokens that fixes in the background may use in a time.
 
     Args:
         limit: Returns the present limit.
@@ -143,7 +143,7 @@ class _Preparation:
 
     Attributes:
         owner: The service that it belongs to.
-        opened: The document.
+        opened: The open document.
         budget: The tokens that it may use.
         text: The version that everything below is about.
         findings: The diagnostics that stand in it.
@@ -175,10 +175,10 @@ class PreparedFixes:
     """The prepared fixes of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
         turns: Says which texts may be edited, and asks the permission gate.
         find_offers: Returns the fixes that could be computed for findings.
-        compute: Computes a fix.
+        compute: Computes the fix of a finding.
     """
 
     def __init__(self, services: Services, turns: Turns, find_offers: FindOffers, compute: ComputeFix) -> None:
@@ -194,8 +194,8 @@ class PreparedFixes:
         opened = self._services.documents.find(snapshot.document.uri)
         if opened is None or opened.text is not snapshot.document or not findings or not self._is_wanted(snapshot):
             return
-        part = self._part(opened)
-        problems = {_problem(snapshot.document, finding): finding for finding in findings}
+        part = self._find_part(opened)
+        problems = {_make_problem(snapshot.document, finding): finding for finding in findings}
         # the first report of a problem stays
         part.findings |= {problem: f for problem, f in problems.items() if problem not in part.findings}
         self._plan(part)
@@ -206,15 +206,15 @@ class PreparedFixes:
         part = opened.find_part(_Preparation) if opened else None
         if part is None or part.text is not snapshot.document:
             return None
-        return part.ready.get(_problem(snapshot.document, finding))
+        return part.ready.get(_make_problem(snapshot.document, finding))
 
     def count_offers(self, snapshot: Snapshot, offers: Sequence[FixOffer]) -> None:
         """Count the diagnostics for which the user sees fixes, each once, and those of which a fix is ready."""
         opened = self._services.documents.find(snapshot.document.uri)
         if opened is None or opened.text is not snapshot.document or not self._is_wanted(snapshot):
             return
-        part = self._part(opened)
-        new = {_problem(snapshot.document, offer.finding) for offer in offers} - part.counted
+        part = self._find_part(opened)
+        new = {_make_problem(snapshot.document, offer.finding) for offer in offers} - part.counted
         part.counted |= new
         self._count("fixes_offered", len(new))
         self._count("fixes_ready", len(new & part.ready.keys()))
@@ -348,7 +348,7 @@ class PreparedFixes:
         closest = [part.findings[problem] for problem in sorted(order, key=order.__getitem__)[:MAX_FINDINGS]]
         is_delayed, tried_before = False, frozenset(part.tried)
         for offer in await self._find_offers(snapshot, closest):
-            problem = _problem(text, offer.finding)
+            problem = _make_problem(text, offer.finding)
             # if the first fix of a problem does not pass, the next one may
             if problem in tried_before or problem in part.ready:
                 continue
@@ -390,7 +390,7 @@ class PreparedFixes:
         engines = self._services.engines
         return engines.is_running and engines.current.state == "busy"
 
-    def _part(self, opened: OpenDocument) -> _Preparation:
+    def _find_part(self, opened: OpenDocument) -> _Preparation:
         services = self._services
         budget = TokenBudget(lambda: services.config.background.fix_tokens, services.clock.now_s)
         part = opened.part(_Preparation, lambda: _Preparation(self, opened, budget, opened.text))
@@ -401,7 +401,7 @@ class PreparedFixes:
         self._services.statistics.add(name, count)
 
 
-def _problem(document: Document, finding: Finding) -> Problem:
+def _make_problem(document: Document, finding: Finding) -> Problem:
     from lsp_harness.verify.same_problem import name_problem
 
     return name_problem(finding, document)

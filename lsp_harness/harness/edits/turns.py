@@ -46,7 +46,7 @@ class Turns:
     """The turns of one session.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -169,9 +169,9 @@ class Turns:
 
     def verdict_name(self, proposal: Proposal) -> str:
         """Return the name of the document that lists the checks of a proposal."""
-        from lsp_harness.harness.verification.verdict_document import document_name
+        from lsp_harness.harness.verification.verdict_document import make_document_name
 
-        return document_name(self._services.session.log, proposal.turn)
+        return make_document_name(self._services.session.log, proposal.turn)
 
     def verdict(self, name: str) -> str:
         """Return the document of a turn that lists what was tried and checked, in Markdown.

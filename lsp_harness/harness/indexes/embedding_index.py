@@ -50,7 +50,7 @@ def match_recipe(vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
 
 def is_nearly_complete(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
     """Return whether so many of these texts of an index have a vector of this recipe that a search can use them."""
-    missing = len(digests_without_vector(digests, vectors, recipe))
+    missing = len(find_digests_without_vector(digests, vectors, recipe))
     return missing < len(digests) and missing <= MAX_MISSING_SHARE * len(digests)
 
 
@@ -207,14 +207,14 @@ class EmbeddingIndex:
     async def _read_digests_to_embed(self) -> list[bytes]:
         recipe = await self._read_recipe()
         digests = await self._folder.query.text_digests(self._uri)
-        return await self._read(lambda: digests_without_vector(digests, self._vectors, recipe), [])
+        return await self._read(lambda: find_digests_without_vector(digests, self._vectors, recipe), [])
 
     async def _read(self, read: Callable[[], T], default: T) -> T:
         """Return the result of `read`, which uses the vectors, in the thread of slow questions to the index."""
         return await self._folder.run(self._uri, lambda _: read(), default, is_slow=True)
 
 
-def digests_without_vector(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
+def find_digests_without_vector(digests: Sequence[bytes], vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
     """Return the digests of the texts that have no vector of this recipe yet, in the same order.
 
     Vectors that cannot be read are removed.

@@ -7,10 +7,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import HarnessError
-from lsp_harness.files.folders import find_folder, path_inside, paths_inside, resolve_links
-from lsp_harness.files.ignore_files import rules_folder
+from lsp_harness.files.folders import find_folder, find_path_inside, find_paths_inside, resolve_links
+from lsp_harness.files.ignore_files import find_rules_folder
 from lsp_harness.harness.indexes.folder_index import FolderIndex, OnIndexMessage
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.uri import local_path
@@ -83,7 +83,7 @@ class FolderIndexes:
                         root, self._on_message, partial(self._unsaved_texts, root), follow=follow
                     )
             except (OSError, HarnessError) as error:
-                log.warning("%s is not indexed: %s", root, system_message(error))
+                log.warning("%s is not indexed: %s", root, describe_system_error(error))
 
     def prioritize(self, root: Path | None, path: str) -> None:
         """Read a file of a folder before others."""
@@ -93,9 +93,9 @@ class FolderIndexes:
     def report_change(self, file: Path) -> None:
         """Update the indexes after a file was written, because not every file system reports changes."""
         for root, folder in self._folders.items():
-            for path in paths_inside(file, root):
+            for path in find_paths_inside(file, root):
                 folder.report_change(path.as_posix())
-            if (rules := rules_folder(file)) and (below := path_inside(root, rules)) and below.parts:
+            if (rules := find_rules_folder(file)) and (below := find_path_inside(root, rules)) and below.parts:
                 # The process of the index does not watch an ignore file above the workspace folder.
                 folder.rescan()
 
@@ -138,10 +138,12 @@ class FolderIndexes:
         from lsp_harness.harness.indexes.embedding_index import EmbeddingIndex
 
         if folder.root not in self._embedding_indexes:
-            self._embedding_indexes[folder.root] = EmbeddingIndex(folder, self._engine, self._recipe, self._background)
+            self._embedding_indexes[folder.root] = EmbeddingIndex(
+                folder, self._engine, self._make_recipe, self._background
+            )
         return self._embedding_indexes[folder.root]
 
-    def _recipe(self) -> "EmbeddingRecipe":
+    def _make_recipe(self) -> "EmbeddingRecipe":
         from lsp_harness.inference.embedding_recipe import make_recipe
 
         return make_recipe(self._settings())

@@ -37,14 +37,14 @@ class _DocumentVerification:
 
     Attributes:
         owner: The service that it belongs to.
-        opened: The document.
+        opened: The open document.
         base: The text that is not to blame, as it lies in the workspace. None while nothing is verified.
         cause: Why it is verified.
         verification: The run that waits or is under way.
         delay_number: Counts the runs that were to begin. Only the last one begins.
         published: What was found in the last version that was checked.
         known_key: The texts, the settings and the other documents of the last run that came to its end.
-        known_outcomes: Its outcomes.
+        known_outcomes: The outcomes of checks that are known for the document.
         last_base: The base line of the last run that found nothing.
         unresolved_base: The same, if that text is no base line, because tests fail in it.
         is_looking: Whether the run that begins looks at the disk.
@@ -80,7 +80,7 @@ class AcceptedEdits:
     """Verifies the accepted and the saved edits of all documents of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -199,26 +199,26 @@ class AcceptedEdits:
         base, text = part.base, part.opened.text
         if base is None:
             return
-        key = self._key(part, base)
+        key = self._make_key(part, base)
         running = part.verification
         if running and not running.is_over and running.key == (text.version, key):
             return
         self.abandon(part)
         if part.known_key == key and may_reuse:
-            self._reuse(part, base, text)
+            self._reuse_outcomes(part, base, text)
             return
         part.verification = DocumentVerification(
-            (text.version, key), partial(self._verify, part, base, key), partial(self._urgency, part)
+            (text.version, key), partial(self._verify, part, base, key), partial(self._rate_urgency, part)
         )
         self._queue.add(part.verification)
 
-    def _reuse(self, part: _DocumentVerification, base: Snapshot, text: Document) -> None:
+    def _reuse_outcomes(self, part: _DocumentVerification, base: Snapshot, text: Document) -> None:
         if not (part.published.is_complete and part.published.version == text.version):
             run = VerificationRun(self._services, part.opened, base, part.published, part.cause)
             run.reuse(part.known_outcomes, partial(self._record, part))
         self._finish(part)
 
-    def _key(self, part: _DocumentVerification, base: Snapshot) -> object:
+    def _make_key(self, part: _DocumentVerification, base: Snapshot) -> object:
         """Return everything that the outcomes depend on."""
         settings = self._services.config.verification
         return base.document.hash, part.opened.text.hash, settings, self._read_surroundings(part)
@@ -232,9 +232,9 @@ class AcceptedEdits:
             part.is_looking = False
         if part.base is not base:
             return
-        key, text = self._key(part, base), part.opened.text
+        key, text = self._make_key(part, base), part.opened.text
         if part.known_key == key:
-            self._reuse(part, base, text)
+            self._reuse_outcomes(part, base, text)
             return
 
         own, number = local_path(part.opened.uri), part.delay_number
@@ -305,7 +305,7 @@ class AcceptedEdits:
             uri, version = part.opened.uri, published.version
             self._services.events.publish(VerificationReported(uri, version, "", 1, 1))
 
-    def _urgency(self, part: _DocumentVerification) -> tuple[bool, ...]:
+    def _rate_urgency(self, part: _DocumentVerification) -> tuple[bool, ...]:
         return part.cause == "accepted", part.opened.uri == self._services.documents.focused_uri
 
     def _read_surroundings(self, part: _DocumentVerification) -> object:

@@ -12,7 +12,7 @@ from lsp_harness.events.code_events import ChecksCompleted
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.events import FindingsChanged, VerificationReported
 from lsp_harness.harness.services import Services
-from lsp_harness.harness.verification.verdict_document import document_name
+from lsp_harness.harness.verification.verdict_document import make_document_name
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.kernel.log.turn import Turn
@@ -121,8 +121,8 @@ class VerificationRun:
     A turn of the session records the verdict. It is written to disk only if something was found, or is gone now.
 
     Args:
-        services: The shared parts.
-        opened: The document.
+        services: The settings, documents, engine and checks that all parts of the harness share.
+        opened: The open document.
         base: The text that is not to blame.
         displayed: What the editor shows at present, perhaps about an earlier version.
         cause: Why the document is verified.
@@ -151,7 +151,7 @@ class VerificationRun:
         """Run the checks, from cheap to expensive, and publish what each of them found.
 
         Args:
-            checks: The checks.
+            checks: The checks to run.
             on_publish: Called with all results until now, before the editor learns of them.
             is_current: Returns whether the files on disk are still those at the start of the run.
 
@@ -218,7 +218,7 @@ class VerificationRun:
             self._text.version,
             tuple(outcomes),
             Span(start, len(self._text.data) - same),
-            document_name(self._services.session.log, turn.number),
+            make_document_name(self._services.session.log, turn.number),
             self._cause,
             is_complete,
         )

@@ -75,7 +75,7 @@ class VerificationVerbs:
     """The verdicts of one client.
 
     Args:
-        services: The shared parts.
+        services: The settings, documents, engine and checks that all parts of the harness share.
     """
 
     def __init__(self, services: Services) -> None:
@@ -101,7 +101,7 @@ class VerificationVerbs:
         """Record that the user saved a document. Its changes since the last save are verified, if the settings say so.
 
         Args:
-            uri: The document.
+            uri: The URI of the document.
         """
         opened = self._services.documents.find(uri)
         if opened is None:

@@ -70,7 +70,7 @@ class EditPermission:
 
     Args:
         config: Returns the present settings.
-        workspace: The workspace folders.
+        workspace: The open folders of the workspace.
         record: Appends the events of the gate to the log.
         find_person: Returns the surface that can ask the user, or None.
     """

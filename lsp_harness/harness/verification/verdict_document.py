@@ -41,7 +41,7 @@ TITLES = {
 """Kind of a turn → the first word of its document."""
 
 
-def document_name(log: SessionLog, turn: int) -> str:
+def make_document_name(log: SessionLog, turn: int) -> str:
     """Return the name of the document of a turn."""
     return f"{log.id}/{turn}"
 

@@ -33,7 +33,7 @@ class GatedRuff(Ruff):
 
     Args:
         linter: The linter.
-        permission: Asks the gate.
+        permission: Asks the permission gate.
     """
 
     def __init__(self, linter: Ruff, permission: CheckPermission) -> None:

@@ -28,7 +28,7 @@ class FileChunk(NamedTuple):
     end: int
 
 
-def embedding_text(names: str, text: str) -> str:
+def make_embedding_text(names: str, text: str) -> str:
     """Return the text that the vector of a chunk is made of."""
     return f"{names}\n{text}"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.files.walk import WalkedFile
-from lsp_harness.index.builder.chunks import embedding_text, split_chunks
+from lsp_harness.index.builder.chunks import make_embedding_text, split_chunks
 from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.grammars import language_for
@@ -50,14 +50,14 @@ class Extract(NamedTuple):
     """(names, text, words) of each chunk: its title, its text, and the words inside of its identifiers."""
 
 
-def content_digest(data: bytes) -> bytes:
+def hash_content(data: bytes) -> bytes:
     """Return the digest of a file's content."""
     return blake2b(data, digest_size=16).digest()
 
 
 def extract_file(file: WalkedFile, data: bytes) -> Extract:
     """Return what the index stores of a file. Secrets are replaced by spaces."""
-    result = Extract(file, content_digest(data))
+    result = Extract(file, hash_content(data))
     if b"\0" in data[:8192]:
         return result._replace(skipped="binary")
     language = language_for("", file.path)
@@ -88,7 +88,7 @@ def extract_file(file: WalkedFile, data: bytes) -> Extract:
             has_grammar and language is not None and _comment_pattern(language).search(data, start, end)
         )
         chunk_rows.append(
-            (symbol, start, end, content_digest(encode(embedding_text(title, text))) if has_meaning else b"")
+            (symbol, start, end, hash_content(encode(make_embedding_text(title, text))) if has_meaning else b"")
         )
         texts.append((title, text, " ".join(sorted(inner_words))))
     return result._replace(

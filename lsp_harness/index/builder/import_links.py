@@ -25,17 +25,17 @@ FindNamespaceFiles = Callable[[str], Iterable[str]]
 
 
 @cache
-def namespace_languages() -> tuple[str, ...]:
+def list_namespace_languages() -> tuple[str, ...]:
     """Return the ids of the languages whose imports name namespaces."""
     return tuple(language.id for language in shipped_languages() if language.imports.names_namespaces)
 
 
-def namespace_condition(namespace: str) -> tuple[str, tuple[str, ...]]:
+def make_namespace_condition(namespace: str) -> tuple[str, tuple[str, ...]]:
     """Return an SQL condition, with its arguments, for the symbols that declare a namespace, written as one name or
     nested."""
     # The condition on `name` uses an index of the database.
     names = namespace, namespace.rpartition(".")[2]
-    languages = namespace_languages()
+    languages = list_namespace_languages()
     condition = (
         f"name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language IN ({placeholders(len(languages))})"
     )
@@ -72,7 +72,7 @@ class ImportLinks:
         """Return the files that an import means.
 
         Args:
-            path: The importing file.
+            path: The path of the importing file.
             language: The language id of that file.
             module: The module as the import writes it.
             name: The imported name; empty or `*` for the whole module.

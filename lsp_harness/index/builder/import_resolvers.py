@@ -49,7 +49,7 @@ class WorkspaceFiles:
     """The paths of the files of a workspace. They are relative to its folder and use `/`.
 
     Attributes:
-        paths: All paths.
+        paths: The paths of all files.
         by_folder: The sorted paths of the files by their folder.
         folder_suffixes: Finds folders that contain files by the end of their path.
         read_text: Returns the text of a file. Some resolvers read the settings of a project.
@@ -89,7 +89,7 @@ def join_path(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
 
 
-def module_prefixes(module: str) -> Iterator[str]:
+def list_module_prefixes(module: str) -> Iterator[str]:
     """Yield the prefixes that may be a package or alias, the longest first: `@a/b`, `@a/`, `@a`."""
     yield module
     slash = module.rfind("/")
@@ -203,7 +203,7 @@ class GoImports:
 
     def resolve(self, path: str, module: str, name: str) -> Iterator[str]:
         """Yield the files of a package, without its tests."""
-        for prefix in module_prefixes(module):
+        for prefix in list_module_prefixes(module):
             if (root := self._go_modules.get(prefix)) is not None:
                 folder = join_path(root, module[len(prefix) :].lstrip("/")).rstrip("/")
                 yield from (
@@ -312,7 +312,7 @@ class ScriptImports:
         """Return the file of a relative module, of a path alias, or of a package in the workspace."""
         if module.startswith("."):
             return self._script_file(posixpath.normpath(posixpath.join(posixpath.dirname(path), module)))
-        for prefix in module_prefixes(module):
+        for prefix in list_module_prefixes(module):
             relative = module[len(prefix) :].lstrip("/")
             for folder in self._aliases.get(prefix, ()):
                 if files := self._script_file(join_path(folder, relative)):

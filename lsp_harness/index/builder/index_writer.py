@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lsp_harness.files.walk import SkippedFile, WalkedFile
 from lsp_harness.index.builder.file_extract import Extract, Row
-from lsp_harness.index.builder.import_links import ImportLinks, namespace_condition, namespace_languages
+from lsp_harness.index.builder.import_links import ImportLinks, list_namespace_languages, make_namespace_condition
 from lsp_harness.index.index_tables import INDEXES
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.store.database import DatabaseWriter, placeholders
@@ -23,9 +23,9 @@ MIN_FILES_FOR_INDEXES = 2_000
 def select_namespace_users() -> str:
     """Return the SQL for the files whose imports name namespaces, so that any other file may be meant.
 
-    Its arguments are the ids of `namespace_languages`.
+    Its arguments are the ids of `list_namespace_languages`.
     """
-    return f"SELECT id FROM files WHERE language IN ({placeholders(len(namespace_languages()))})"
+    return f"SELECT id FROM files WHERE language IN ({placeholders(len(list_namespace_languages()))})"
 
 
 class IndexedFile(NamedTuple):
@@ -59,7 +59,7 @@ class IndexWriter:
         with self._writer.transaction():
             for extract in extracts:
                 old_file = self.files.get(extract.file.path)
-                old_namespaces = self._namespaces(old_file.id) if old_file else set[str]()
+                old_namespaces = self._find_namespaces(old_file.id) if old_file else set[str]()
                 if find_language(extract.language).imports.names_namespaces or old_namespaces:
                     self._namespaces_changed |= old_namespaces != {
                         row[4] for row in extract.symbols if row[2] == "namespace"
@@ -118,7 +118,7 @@ class IndexWriter:
         else:
             files = {self.files[path].id for path in paths}
             if self._namespaces_changed:
-                languages = namespace_languages()
+                languages = list_namespace_languages()
                 # Imports of other files name a namespace, not a file.
                 files |= {file for (file,) in self._writer.rows(select_namespace_users(), languages)}
             import_rows = [
@@ -136,7 +136,7 @@ class IndexWriter:
                 self._writer.execute("DELETE FROM targets")
             elif self._namespaces_changed:
                 self._writer.execute(
-                    f"DELETE FROM targets WHERE file IN ({select_namespace_users()})", namespace_languages()
+                    f"DELETE FROM targets WHERE file IN ({select_namespace_users()})", list_namespace_languages()
                 )
             self._writer.execute_many(f"INSERT OR IGNORE INTO targets VALUES ({placeholders(3)})", target_rows)
             self._writer.execute("DELETE FROM unlinked")
@@ -144,17 +144,17 @@ class IndexWriter:
 
     def _find_declaring_files(self, namespace: str) -> list[str]:
         """Return the files that declare a namespace."""
-        where, arguments = namespace_condition(namespace)
+        where, arguments = make_namespace_condition(namespace)
         sql = f"SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file WHERE {where}"
         rows = self._writer.rows(sql, arguments)
         return [path for (path,) in rows]
 
-    def _namespaces(self, file: int) -> set[str]:
+    def _find_namespaces(self, file: int) -> set[str]:
         """Return the namespaces that a file declares, in a language whose imports name namespaces."""
         rows = self._writer.rows(
             "SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' "
             f"AND file IN ({select_namespace_users()})",
-            (file, *namespace_languages()),
+            (file, *list_namespace_languages()),
         )
         return {name for (name,) in rows}
 

@@ -14,12 +14,12 @@ from lsp_harness.disk.file_reading import read_start
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.walk import SkippedFile, WalkedFile, walk
-from lsp_harness.files.walk import workspace_file as walked
+from lsp_harness.files.walk import stat_workspace_file as walked
 from lsp_harness.index.builder.file_extract import Extract
 from lsp_harness.index.builder.import_links import ImportLinks
 from lsp_harness.index.builder.index_writer import IndexWriter
 from lsp_harness.index.builder.reader_processes import ReaderPool
-from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.process.typing_activity import seconds_since_typing
 from lsp_harness.store.database import DatabaseWriter
 from lsp_harness.text.position import decode
@@ -52,14 +52,14 @@ def open_indexer(
 
     Args:
         root: The workspace folder.
-        database: The file.
+        database: The file of the database.
         on_progress: Called with the number of files that are done, and of all files.
 
     Raises:
         StoreError: The file cannot be written.
     """
     with (
-        closing(DatabaseWriter(database, SCHEMA, schema_version())) as writer,
+        closing(DatabaseWriter(database, SCHEMA, read_schema_version())) as writer,
         closing(Indexer(root, writer, on_progress)) as indexer,
     ):
         yield indexer
@@ -109,8 +109,9 @@ class Indexer:
         return ScanResult(len(files), parsed, unchanged, len(removed), len(left_out))
 
     def update(self, paths: Iterable[Path]) -> ScanResult | None:
-        """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
-        file."""
+        """Check some files and update the index. Return None if a full scan is needed: an unknown path may be a folder
+        or an ignore file.
+        """
         files: list[WalkedFile] = []
         removed: list[str] = []
         for path in paths:

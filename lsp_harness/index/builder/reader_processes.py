@@ -23,7 +23,7 @@ from typing import Any
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.walk import SkippedFile, WalkedFile, skip_unreadable
-from lsp_harness.index.builder.file_extract import Extract, content_digest, extract_file
+from lsp_harness.index.builder.file_extract import Extract, extract_file, hash_content
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.process.allowed_cores import count_allowed_cores
 from lsp_harness.process.priority import lower_priority
@@ -64,7 +64,7 @@ def read_and_extract(root: Path, file: WalkedFile, known_digest: bytes) -> ReadR
         return (
             skip_unreadable(file.path, cause) if isinstance(cause, OSError) else SkippedFile(file.path, error.message)
         )
-    return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)
+    return file if known_digest and hash_content(data) == known_digest else extract_file(file, data)
 
 
 def yield_processor(*, tries: int = 1) -> None:

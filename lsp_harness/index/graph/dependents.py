@@ -31,7 +31,7 @@ class Dependent:
         path: The path of its file.
         symbol: Its qualified name, or an empty text for code outside of declarations.
         line: The line of the first use, or of the name of an override, from 1.
-        text: That line.
+        text: The text of that line.
         role: The same method of a related type, a caller, or a caller in a file with tests.
         offsets: The byte offsets of the uses in the file, those in an override for the override.
     """
@@ -49,7 +49,7 @@ class Dependents:
     """The declarations that a change of one declaration may concern, in the order in which they should be changed.
 
     Attributes:
-        certain: The proved ones.
+        certain: The places that are proved to depend on it.
         uncertain: The places, as `path:line`, of references that may mean the declaration.
         own_offsets: The byte offsets of the uses in the declaration itself, such as recursive calls.
     """

@@ -120,7 +120,7 @@ def _find_implicit_members(
     for n in reversed(types):
         members = _find_inherited(view, text, n, name.text, max_hops)
         # Constructors are not inherited under the name of the base.
-        if members := [member for member in members if _kind(text, member) != "constructor"]:
+        if members := [member for member in members if _guess_kind(text, member) != "constructor"]:
             return members
     return []
 
@@ -201,7 +201,7 @@ def _find_types(
         chains = [tuple(outer)]
     else:
         meanings = resolve_certain(view, text, name, max_hops - 1)
-        constructed = [meaning for meaning in meanings if _kind(text, meaning) in TYPE_KINDS]
+        constructed = [meaning for meaning in meanings if _guess_kind(text, meaning) in TYPE_KINDS]
         return constructed or [
             type_ for meaning in meanings for type_ in _find_returned_types(view, text, meaning, max_hops - 1)
         ]
@@ -222,7 +222,7 @@ def _resolve_types(
     *outer, last = chain
     name = NameUse(last, start, tuple(outer))
     meanings = resolve_certain(view, text, name, max_hops)
-    return [meaning for meaning in meanings if _kind(text, meaning) in TYPE_KINDS]
+    return [meaning for meaning in meanings if _guess_kind(text, meaning) in TYPE_KINDS]
 
 
 def _find_returned_types(
@@ -319,7 +319,7 @@ def _declaration_lines(data: bytes, declaration: Declaration) -> str:
     return decode(data[data.rfind(b"\n", 0, declaration.start) + 1 : end if end >= 0 else len(data)])
 
 
-def _kind(text: SourceText, meaning: ResolvedDeclaration) -> str:
+def _guess_kind(text: SourceText, meaning: ResolvedDeclaration) -> str:
     return meaning.symbol.kind if meaning.symbol else text.declarations[meaning.local_index].kind
 
 

@@ -38,7 +38,7 @@ def find_files_with_name(reader: DatabaseReader, name: str, limit: int = MAX_FIL
     return sorted(rows)
 
 
-def declaration_key(text: SourceText, meaning: ResolvedDeclaration) -> DeclarationKey:
+def make_declaration_key(text: SourceText, meaning: ResolvedDeclaration) -> DeclarationKey:
     """Return a key that is equal for meanings of the same declaration."""
     if meaning.symbol:
         return meaning.symbol.path, meaning.symbol.qualified
@@ -70,7 +70,7 @@ def find_places(
         name_use = NameUse(reference.name, reference.start, reference.receiver_chain, reference.local_scope_start)
         certain = resolve_certain(view, text, name_use)
         meanings = certain or guess_members(view, name_use)
-        if any(declaration_key(text, meaning) == target for meaning in meanings):
+        if any(make_declaration_key(text, meaning) == target for meaning in meanings):
             yield ReferencePlace(reference.start, reference.kind, bool(certain))
 
 

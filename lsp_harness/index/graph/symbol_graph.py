@@ -124,7 +124,7 @@ def find_usages(
     constructed = (
         _find_owner(view, symbol) if symbol.kind == "constructor" or symbol.name in CONSTRUCTOR_NAMES else None
     )
-    targets = [_key(twin) for twin in find_header_twins(view, constructed or symbol)]
+    targets = [_make_key(twin) for twin in find_header_twins(view, constructed or symbol)]
     twins = find_header_twins(view, symbol)
     twin_files = {twin.file for twin in twins}
     for path, names in find_candidate_files(view, constructed or symbol, twins, limit, max_hops, order).items():
@@ -137,7 +137,7 @@ def find_usages(
             for target in targets
             for place in find_places(view, source.text, source.tree, name, target)
         }
-        name_offsets = {declared.named for declared in source.symbols if _key(declared) in targets}
+        name_offsets = {declared.named for declared in source.symbols if _make_key(declared) in targets}
         for place in sorted(places):
             is_likely = (
                 place.is_certain or path in {twin.path for twin in twins} or _imports_any(view, path, twin_files)
@@ -215,8 +215,8 @@ def find_candidate_files(
                 continue
             names_by_path.setdefault(path, set()).add(name)
             for imported in view.imports.read_imports(file) if symbol.parent < 0 else ():
-                if imported.name == name != imported.local_name and _key(symbol) in map(
-                    _key, view.find_definitions(path, imported.local_name)
+                if imported.name == name != imported.local_name and _make_key(symbol) in map(
+                    _make_key, view.find_definitions(path, imported.local_name)
                 ):
                     names_by_path[path].add(imported.local_name)
                     todo += {imported.local_name} - seen_names
@@ -323,7 +323,7 @@ def _find_tests(sources: Sources, callers: list[SymbolUsage]) -> Iterator[Edge]:
     yield from _to_edges(caller for caller in callers if TEST_PATH.search(caller.source.text.path))
     direct = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
     inner_callers = {
-        _key(caller.enclosing): caller.enclosing
+        _make_key(caller.enclosing): caller.enclosing
         for caller in callers
         if caller.enclosing and caller.place.is_certain and not TEST_PATH.search(caller.source.text.path)
     }
@@ -356,5 +356,5 @@ def _to_edges(usages: Iterable[SymbolUsage], through: str = "") -> tuple[Edge, .
     return tuple(sorted(edges, key=lambda edge: (edge.path, edge.line, edge.name)))
 
 
-def _key(symbol: Symbol) -> DeclarationKey:
+def _make_key(symbol: Symbol) -> DeclarationKey:
     return symbol.path, symbol.qualified

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from lsp_harness.index.graph.name_resolution import NameUse, ResolvedDeclaration, SourceText, resolve_name
 from lsp_harness.index.identifier_words import DOTTED_NAME
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, read_symbol_row
 from lsp_harness.store.database import DatabaseReader
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
@@ -86,7 +86,7 @@ def _anchors_at(reader: DatabaseReader, position: FilePosition) -> Iterator[Anch
     for file, language, n, chunk, start, text, digest in rows:
         own_chunks, name = {chunk}, ""
         for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else ():
-            symbol = symbol_from_row(row)
+            symbol = read_symbol_row(row)
             name = symbol.qualified
             arguments = (file, n, symbol.start, symbol.end)
             own_chunks |= {
@@ -102,7 +102,7 @@ def find_used_symbols(reader: DatabaseReader, anchor: Anchor) -> Iterator[Symbol
     """Yield the symbols that the names in an anchor mean, the nearest names first."""
     view = IndexView(reader)
     symbols = [
-        symbol_from_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
+        read_symbol_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
     ]
     text = SourceText(anchor.path, anchor.language, [_to_declaration(meaning) for meaning in symbols])
     seen_symbols: dict[tuple[int, int], Symbol] = {}
@@ -123,7 +123,7 @@ def find_chunks(reader: DatabaseReader, symbols: Iterable[Symbol]) -> Iterator[i
 
 def _nearest_names(anchor: Anchor) -> list[NameUse]:
     """Return each name once, where it is nearest to the anchor's place, with its qualifier."""
-    line = _line(anchor.text, anchor.offset - anchor.start)
+    line = _count_line(anchor.text, anchor.offset - anchor.start)
     nearest_by_name: dict[str, tuple[int, NameUse]] = {}
     for match in DOTTED_NAME.finditer(anchor.text):
         *qualifier, last = match[0].split(".")
@@ -135,7 +135,7 @@ def _nearest_names(anchor: Anchor) -> list[NameUse]:
     return [name for _, name in nearest if name.text != anchor.name.rpartition(".")[2]][:MAX_NAMES]
 
 
-def _line(text: str, offset: int) -> int:
+def _count_line(text: str, offset: int) -> int:
     return encode(text)[: max(0, offset)].count(b"\n")
 
 

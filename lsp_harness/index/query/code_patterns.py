@@ -15,13 +15,13 @@ from lsp_harness.index.declaration_shape import (
     DeclarationHead,
     Shape,
     ShapeKey,
-    base_language,
     describe_shapes,
+    find_base_language,
     find_shape,
 )
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, read_symbol_row
 from lsp_harness.store.database import DatabaseReader, Row, placeholders
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 from lsp_harness.text.position import decode
@@ -126,8 +126,8 @@ def find_examples(reader: DatabaseReader, request: ExampleRequest, limit: int) -
     chosen = list[Example]()
     for symbol, text in _most_similar(IndexView(reader), request, [symbol for symbol, _ in members]):
         words = _word_set(text)
-        is_copy = any(_similarity(words, other_words) >= COPY_SIMILARITY for other_words in shown_words)
-        if len(chosen) < limit and not is_copy and _similarity(words, request_words) >= min_similarity:
+        is_copy = any(_rate_similarity(words, other_words) >= COPY_SIMILARITY for other_words in shown_words)
+        if len(chosen) < limit and not is_copy and _rate_similarity(words, request_words) >= min_similarity:
             shown_words.append(words)
             chosen.append(Example(symbol, text, name))
     return chosen
@@ -138,13 +138,15 @@ def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Sy
     name_words, text_words = _word_set(request.name), _word_set(request.text)
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
     # Members are in order of distance, so the nearest of equal ones stay.
-    candidates = nlargest(MAX_COMPARED, short, key=lambda member: _similarity(_word_set(member.name), name_words))
+    candidates = nlargest(MAX_COMPARED, short, key=lambda member: _rate_similarity(_word_set(member.name), name_words))
     texts = [(member, view.texts.read_with_comments(member)) for member in candidates]
     good = [(member, text) for member, text in texts if _is_good_example(text)]
 
     def similarity(candidate: tuple[Symbol, str]) -> float:
         symbol, text = candidate
-        return _similarity(_word_set(text), text_words) + NAME_WEIGHT * _similarity(_word_set(symbol.name), name_words)
+        return _rate_similarity(_word_set(text), text_words) + NAME_WEIGHT * _rate_similarity(
+            _word_set(symbol.name), name_words
+        )
 
     return sorted(good, key=similarity, reverse=True)
 
@@ -165,7 +167,7 @@ def _nearby_shapes(reader: DatabaseReader, request: ExampleRequest) -> Iterator[
     files = [
         (distance(path), file)
         for file, path, language in reader.rows("SELECT id, path, language FROM files WHERE language != ''")
-        if base_language(language) == request.shape.language and bool(TEST_PATH.search(path)) == is_test
+        if find_base_language(language) == request.shape.language and bool(TEST_PATH.search(path)) == is_test
     ]
     rows_left = MAX_NEARBY
     for _, file in sorted(files):
@@ -178,7 +180,7 @@ def _nearby_shapes(reader: DatabaseReader, request: ExampleRequest) -> Iterator[
 
 def _read_shapes(rows: Sequence[Row]) -> Iterator[tuple[Symbol, Shape]]:
     for *row, text, name_start in rows:
-        symbol = symbol_from_row(tuple(row))
+        symbol = read_symbol_row(tuple(row))
         text_before, text_after = decode(text[:name_start]), decode(text[name_start:])
         head = DeclarationHead(
             symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, text_before, text_after
@@ -206,7 +208,9 @@ def _find_representative(view: IndexView, members: Sequence[Symbol]) -> Symbol:
     candidates = [(member, _word_set(text)) for member, text in texts if _is_good_example(text)]
     if not candidates:
         return min(members, key=lambda member: member.end - member.start)
-    return max(candidates, key=lambda candidate: sum(_similarity(candidate[1], words) for _, words in candidates))[0]
+    return max(candidates, key=lambda candidate: sum(_rate_similarity(candidate[1], words) for _, words in candidates))[
+        0
+    ]
 
 
 def _is_good_example(text: str) -> bool:
@@ -218,5 +222,5 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(word for name in WORD.findall(text) for word in split_words(name).lower().split())
 
 
-def _similarity(words: frozenset[str], other_words: frozenset[str]) -> float:
+def _rate_similarity(words: frozenset[str], other_words: frozenset[str]) -> float:
     return len(words & other_words) / len(words | other_words) if words or other_words else 0.0

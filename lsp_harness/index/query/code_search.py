@@ -161,7 +161,7 @@ class CodeSearch(Rankers):
         Args:
             best: The best hits, in order.
             others: The hits to score again.
-            seconds: Time limit.
+            seconds: The time limit of the search, in seconds.
         """
         deadline, others = self._clock() + seconds, [*others]
         link_scores = {(hit.path, hit.start): 0.0 for hit in others}
@@ -193,7 +193,7 @@ class CodeSearch(Rankers):
         """Return the files that a longer text is about, such as a bug report, the best first."""
         text = request.target
         if not isinstance(text, str):
-            raise TypeError("a search for files needs a text")
+            raise TypeError("the target of a search for files is not a text")
         scores_by_path: dict[str, list[float]] = defaultdict(list)
         for hit in self.search(replace(request, limit=MAX_FILE_SEARCH_HITS)):
             scores_by_path[hit.path].append(hit.score)

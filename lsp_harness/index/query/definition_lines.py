@@ -43,12 +43,12 @@ def find_receiver_types(view: IndexView, path: str, language: str, text: str, na
     Yields:
         Types. The same type may come twice.
     """
-    chains = dict.fromkeys(parts for name in names for parts in _chains(name))
+    chains = dict.fromkeys(parts for name in names for parts in _split_chains(name))
     for parts in [*chains][:MAX_CHAINS]:
         yield from _types_of_chain(view, path, language, text, parts)
 
 
-def _chains(name: str) -> Iterator[tuple[str, ...]]:
+def _split_chains(name: str) -> Iterator[tuple[str, ...]]:
     """Yield the receiver of a dotted name and the name itself, each as the parts to follow."""
     parts = tuple(part for part in name.split(".") if part not in SELF_NAMES)
     if len(parts) > 1 or "." in name:

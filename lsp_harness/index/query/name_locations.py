@@ -14,9 +14,9 @@ from lsp_harness.index.graph.name_resolution import SourceText, find_name_at, re
 from lsp_harness.index.graph.reference_search import (
     MAX_FILES,
     DeclarationKey,
-    declaration_key,
     find_files_with_name,
     find_offsets,
+    make_declaration_key,
 )
 from lsp_harness.index.graph.symbol_graph import MAX_IMPORT_HOPS, find_candidate_files
 from lsp_harness.index.index_view import IndexView
@@ -133,7 +133,7 @@ class _PlaceSearch:
         name = find_name_at(file.tree.data, self.place.offset) if file else None
         if file is None or name is None:
             return [], ""
-        keys = (declaration_key(file.text, meaning) for meaning in resolve_name(self.view, file.text, name))
+        keys = (make_declaration_key(file.text, meaning) for meaning in resolve_name(self.view, file.text, name))
         return list(dict.fromkeys(keys)), name.text
 
     def find_files(self, keys: Sequence[DeclarationKey], name: str) -> dict[str, set[str]]:

@@ -231,8 +231,9 @@ class Rankers:
         return "uses it", list(dict.fromkeys(chunk for _, chunk in sorted(rows)))[:MAX_HITS]
 
     def rank_by_distance(self, chunks: Iterable[int], path: str) -> Ranking:
-        """Rank these chunks by the number of imports between their files and the file `path`. Unconnected ones are
-        left out."""
+        """Rank chunks by the number of imports between their files and the file `path`. Unconnected chunks are left
+        out.
+        """
         distances = self._import_distances(path)
         ranked = [
             (distances[file], *place, chunk)
@@ -242,7 +243,7 @@ class Rankers:
         return "imports", [row[-1] for row in sorted(ranked)]
 
     def rank_by_time(self, chunks: Iterable[int]) -> Ranking:
-        """Rank these chunks by the time when their file was written, the newest first."""
+        """Rank chunks by the time when their file was written, the newest first."""
         ranked = [(-mtime, *place, chunk) for chunk, _, mtime, *place in self._chunk_files(chunks)]
         return "lately", [row[-1] for row in sorted(ranked)]
 

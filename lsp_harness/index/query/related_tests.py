@@ -133,7 +133,7 @@ class RelatedTest:
         path: The file.
         name: The name, as the test runner reports it if the test fails.
         head: The name with its parameters.
-        text: The whole test.
+        text: The text of the whole test.
         line: The line of the name, counted from 0.
     """
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_view import IndexView
-from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, read_symbol_row
 from lsp_harness.languages.language_table import find_language, shipped_languages
 from lsp_harness.store.database import placeholders
 
@@ -131,7 +131,7 @@ def _is_subsequence(letters: str, text: str) -> bool:
 def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = ()) -> list[SymbolMatch]:
     """Return the best matching symbols of an index, as they were saved. Symbols of `excluded_paths` are left out."""
     ranks: dict[tuple[int, int], Rank] = {}
-    for pattern in _patterns(query.rpartition(".")[2]):
+    for pattern in _make_patterns(query.rpartition(".")[2]):
         rows = view.reader.rows(
             "SELECT file, n, kind, name, qualified FROM symbols WHERE (file, n) IN "
             "(SELECT file, n FROM symbols WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
@@ -145,7 +145,7 @@ def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = 
     best = sorted(ranks, key=lambda key: (ranks[key], key))
     rows = ((key, view.reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
     # The index may change between the two queries.
-    ranked_symbols = ((ranks[key], symbol_from_row(row)) for key, symbol_rows in rows for row in symbol_rows)
+    ranked_symbols = ((ranks[key], read_symbol_row(row)) for key, symbol_rows in rows for row in symbol_rows)
     matches = (
         SymbolMatch(rank, symbol, view.texts.read_line_start(symbol))
         for rank, symbol in ranked_symbols
@@ -154,7 +154,7 @@ def find_symbols(view: IndexView, query: str, excluded_paths: Collection[str] = 
     return [*islice(matches, MAX_SYMBOLS)]
 
 
-def _patterns(name: str) -> Iterator[str]:
+def _make_patterns(name: str) -> Iterator[str]:
     letters = [re.sub(r"[%_\\]", r"\\\g<0>", letter) for letter in name]
     yield f"{''.join(letters)}%"
     if letters:

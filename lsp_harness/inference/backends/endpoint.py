@@ -94,20 +94,20 @@ class Endpoint:
         If the caller stops early, the connection is closed and the server stops its work.
         """
         async with self._translate_errors():
-            http = self._client()
+            http = self._open_client()
             request = http.build_request("POST", path, content=encode_body(body), headers=JSON_HEADERS)
-            async with self._waiting(self._limits.first_s):
+            async with self._limit_wait(self._limits.first_s):
                 response = await http.send(request, stream=True)
             try:
                 if response.status_code != 200:
-                    async with self._waiting(self._limits.first_s):
+                    async with self._limit_wait(self._limits.first_s):
                         content = await response.aread()
-                    raise self._failure(response, content)
+                    raise self._make_failure(response, content)
                 lines = response.aiter_lines()
                 limit_s = self._limits.first_s
                 while True:
                     # any line shows that the server is alive, also a comment
-                    async with self._waiting(limit_s):
+                    async with self._limit_wait(limit_s):
                         line = await anext(lines, None)
                     if line is None:
                         return
@@ -121,20 +121,20 @@ class Endpoint:
         """Return the JSON of an answer. Raise RetryableError, or EngineError if another attempt would not help."""
         async with self._translate_errors():
             content, headers = (None, None) if body is None else (encode_body(body), JSON_HEADERS)
-            async with self._waiting(self._limits.first_s):
-                response = await self._client().request(method, path, content=content, headers=headers)
+            async with self._limit_wait(self._limits.first_s):
+                response = await self._open_client().request(method, path, content=content, headers=headers)
             if response.status_code != 200:
-                raise self._failure(response, response.content)
+                raise self._make_failure(response, response.content)
             with protocol_errors(self.name):
                 return json.loads(response.content)
 
     async def probe_json(self, path: str) -> Any:
         """Return the JSON at `path`, or None if the server has no such route. It shows what kind of server this is."""
         async with self._translate_errors():
-            async with self._waiting(self._limits.first_s):
-                response = await self._client().get(path)
+            async with self._limit_wait(self._limits.first_s):
+                response = await self._open_client().get(path)
             if response.status_code in (401, 403, 429) or response.status_code >= 502:
-                raise self._failure(response, response.content)
+                raise self._make_failure(response, response.content)
             try:
                 return json.loads(response.content) if response.status_code == 200 else None
             except ValueError:
@@ -146,9 +146,9 @@ class Endpoint:
 
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S):
-                response = await self._client().get("/health")
+                response = await self._open_client().get("/health")
                 if response.status_code == 404:
-                    response = await self._client().get("/v1/models")
+                    response = await self._open_client().get("/v1/models")
         except (httpx2.HTTPError, TimeoutError):
             return False
         return response.status_code == 200
@@ -160,7 +160,7 @@ class Endpoint:
         if http:
             await http.aclose()
 
-    def _waiting(self, limit_s: float) -> AbstractAsyncContextManager[object]:
+    def _limit_wait(self, limit_s: float) -> AbstractAsyncContextManager[object]:
         """Return a context that limits how long its block waits for the server."""
         return self._pulse.waiting() if self._pulse else asyncio.timeout(limit_s)
 
@@ -182,7 +182,7 @@ class Endpoint:
         except httpx2.TransportError as error:
             raise RetryableError(EngineUnavailable(self._lost_message), server_lost=True) from error
 
-    def _client(self) -> "httpx2.AsyncClient":
+    def _open_client(self) -> "httpx2.AsyncClient":
         import httpx2
 
         if self._http is None:
@@ -197,7 +197,7 @@ class Endpoint:
             )
         return self._http
 
-    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | RetryableError:
+    def _make_failure(self, response: "httpx2.Response", content: bytes) -> EngineError | RetryableError:
         status = response.status_code
         if status in (401, 403):
             # the message of the service is not shown, because it may contain the key

@@ -17,7 +17,9 @@ from lsp_harness.inference.backends.server_supply import Attempts, ModelServer
 FIRST_RETRY_WAIT_S, MAX_RETRY_WAIT_S = 0.25, 8.0
 """Longest wait before the first repetition of a request. It doubles with each repetition up to the second value."""
 MAX_REQUESTED_WAIT_S = 10.0
-"""If a server asks for a longer wait, the request fails at once, because the user would have typed on by then."""
+"""Longest wait that a server may ask for. If it asks for more, the request fails at once, because the user would have
+typed on by then.
+"""
 FIRST_PROBE_WAIT_S, MAX_PROBE_WAIT_S = 0.5, 30.0
 """Wait before a failed server is probed; it doubles with each probe."""
 

@@ -38,12 +38,12 @@ class LocalSupply:
         if self._server is None or socket != self._socket:
             await self.aclose()
             endpoint = Endpoint(
-                Target(socket=str(socket)), SilenceLimits(), CONNECTION_LOST_MESSAGE, self._pulse(socket)
+                Target(socket=str(socket)), SilenceLimits(), CONNECTION_LOST_MESSAGE, self._find_pulse(socket)
             )
             self._server, self._socket = ModelServer(endpoint, HarnessEngine(endpoint)), socket
         return self._server
 
-    def _pulse(self, socket: Path) -> EnginePulse:
+    def _find_pulse(self, socket: Path) -> EnginePulse:
         """Return the watch of the process that listens at a socket now."""
         pid, silence_s = peer_pid(socket), self._silence_s
 

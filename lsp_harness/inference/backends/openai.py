@@ -212,17 +212,17 @@ class OpenAI:
         else:
             extra = "".join(text for _, text in context.extra)
             body = {"prompt": extra + context.prefix, "suffix": context.suffix}
-        body |= self._settings(request.sampling, family.recipe.stops if family else ())
+        body |= self._sampling_fields(request.sampling, family.recipe.stops if family else ())
         return self._exchange("/v1/completions", body, request.sampling, blanks)
 
     def _chat_exchange(self, request: ChatRequest) -> Exchange:
-        body = {"messages": messages_to_json(request.messages)} | self._settings(request.sampling, (), chat=True)
+        body = {"messages": messages_to_json(request.messages)} | self._sampling_fields(request.sampling, (), chat=True)
         limit_field = self._endpoint.target.provider.limit_field
         return self._exchange("/v1/chat/completions", body, request.sampling, limit_field=limit_field)
 
     def _tool_exchange(self, request: ToolChat) -> Exchange:
         wire, provider = ToolWire(request), self._endpoint.target.provider
-        body = self._settings(request.sampling, (), chat=True)
+        body = self._sampling_fields(request.sampling, (), chat=True)
         if provider.reasons:
             body = {key: value for key, value in body.items() if key not in SAMPLING_FIELDS}
         body |= openai_chat_fields(request, wire, provider)
@@ -236,7 +236,7 @@ class OpenAI:
                 raise EngineRefused("this server takes a prompt of text or of tokens, not a mixture")
             if kinds == {str}:
                 parts = "".join(cast("tuple[str, ...]", prompt))
-        body = {"prompt": parts} | self._settings(sampling, ())
+        body = {"prompt": parts} | self._sampling_fields(sampling, ())
         if self._vllm:
             body["add_special_tokens"] = False
         return self._exchange("/v1/completions", body, sampling)
@@ -264,7 +264,9 @@ class OpenAI:
         return format_chatml(messages)
 
     async def props(self) -> Props:
-        """Return what is known without a request. `token_counts` says whether the counts are exact."""
+        """Return the properties of the server that are known without a request. `token_counts` says whether the counts
+        are exact.
+        """
         counts = "exact" if self._vllm else "estimated"
         raw = {"server": self.kind, "token_counts": counts}
         if why := infill_problem(self._endpoint.target.fim, self._model):
@@ -290,7 +292,7 @@ class OpenAI:
     def _family(self) -> Family | None:
         return find_family(self._endpoint.target.fim, self._model)
 
-    def _settings(self, sampling: Sampling, stops: Sequence[str], *, chat: bool = False) -> Json:
+    def _sampling_fields(self, sampling: Sampling, stops: Sequence[str], *, chat: bool = False) -> Json:
         body: Json = {
             "model": self._model,
             "temperature": sampling.temperature,

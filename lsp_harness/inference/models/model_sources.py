@@ -40,7 +40,7 @@ def download(url: str, name: str, part: PartialFile) -> None:
             if part.expected and resumed == part.expected:
                 return
             try:
-                _stream(client, url, resumed, part)
+                _stream_file(client, url, resumed, part)
                 return
             except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
                 raise PullFailed(f"cannot be reached ({str(error) or 'no answer'})") from error
@@ -49,14 +49,14 @@ def download(url: str, name: str, part: PartialFile) -> None:
                     raise PullFailed(f"stopped after {part.resumable_bytes(url)} bytes ({error})") from error
 
 
-def _stream(client: "Client", url: str, resumed: int, part: PartialFile) -> None:
+def _stream_file(client: "Client", url: str, resumed: int, part: PartialFile) -> None:
     # `identity`, because ranges and lengths count compressed bytes
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={resumed}-"} if resumed else {})
     with client.stream("GET", url, headers=headers) as answer:
         if resumed and answer.status_code == 416:
             # the downloaded bytes are not the beginning of the file on the server
             part.discard()
-            _stream(client, url, 0, part)
+            _stream_file(client, url, 0, part)
             return
         if not answer.is_success:
             raise PullFailed(f"answers {answer.status_code} {answer.reason_phrase}".rstrip())

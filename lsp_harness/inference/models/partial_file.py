@@ -38,11 +38,11 @@ class PartialFile:
 
     def resumable_bytes(self, source: str) -> int:
         """Return the number of bytes that `source` has written, 0 if another source wrote them."""
-        return self.size if self._entry()[0] == source else 0
+        return self.size if self._read_entry()[0] == source else 0
 
     def complete_pieces(self, source: str) -> tuple[int, int]:
         """Return the number of complete pieces that `source` has written, and their total size in bytes."""
-        writer, pieces, end = self._entry()
+        writer, pieces, end = self._read_entry()
         return (pieces, end) if writer == source and self.size >= end else (0, 0)
 
     @contextmanager
@@ -61,7 +61,7 @@ class PartialFile:
                 position += len(chunk)
                 if self.expected and position > self.expected:
                     file.truncate(0)
-                    raise PullFailed(f"it sent more than the {self.expected} bytes that {self.file} has")
+                    raise PullFailed(f"the source sent more than the {self.expected} bytes that {self.file} has")
                 rest = memoryview(chunk)
                 while rest:
                     rest = rest[file.write(rest) :]
@@ -82,7 +82,7 @@ class PartialFile:
     def _record(self, source: str, pieces: int, end: int) -> None:
         write_own_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
 
-    def _entry(self) -> tuple[str, int, int]:
+    def _read_entry(self) -> tuple[str, int, int]:
         try:
             entry = json.loads(read_text(self.ledger))
             return str(entry["source"]), int(entry["pieces"]), int(entry["bytes"])

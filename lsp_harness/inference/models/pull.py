@@ -37,7 +37,7 @@ SPARE_BYTES = 256 * MIB
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """The result of a pull. `source` is empty if the file existed already."""
+    """The result of a download. `source` is empty if the file existed already."""
 
     path: Path
     sha256: str
@@ -186,7 +186,7 @@ def _fetch_and_check(source: ModelSource, expected: str, part: PartialFile) -> N
     while True:
         part.is_complete_attempt = False
         source.fetch(part)
-        problem = _problem(part, expected)
+        problem = _find_problem(part, expected)
         if not problem:
             return
         part.discard()
@@ -195,7 +195,7 @@ def _fetch_and_check(source: ModelSource, expected: str, part: PartialFile) -> N
             raise PullFailed(problem)
 
 
-def _problem(part: PartialFile, expected: str) -> str:
+def _find_problem(part: PartialFile, expected: str) -> str:
     if part.expected and part.size != part.expected:
         return f"served {part.size} bytes instead of {part.expected}"
     part.report.step("checking the SHA-256")

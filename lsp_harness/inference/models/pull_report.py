@@ -114,17 +114,17 @@ class _LineReport:
 
     def begin(self, start: int, total: int) -> None:
         self._total = total
-        self._tenth = self._tenths(start)
+        self._tenth = self._count_tenths(start)
 
     def progress(self, done: int) -> None:
-        tenth = self._tenths(done)
+        tenth = self._count_tenths(done)
         if tenth == self._tenth:
             return
         self._tenth = tenth
         of = f" of {self._total / MIB:.0f}" if self._total else ""
         self._console.out(f"{done / MIB:8.0f}{of} MiB  {self._step}")
 
-    def _tenths(self, done: int) -> int:
+    def _count_tenths(self, done: int) -> int:
         # without a known size: a line for every 100 MiB
         return done * 10 // self._total if self._total else done // (100 * MIB)
 

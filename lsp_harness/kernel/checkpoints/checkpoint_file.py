@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from lsp_harness.disk.file_reading import read_file, read_text, system_message
+from lsp_harness.disk.file_reading import describe_system_error, read_file, read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.kernel.artifacts import is_ulid
@@ -35,7 +35,7 @@ class Checkpoint:
     """A checkpoint.
 
     Attributes:
-        id: Its id.
+        id: The id of the checkpoint.
         kind: The store that has the contents.
         created_ns: The time when it was begun.
         is_whole: Whether it is about the whole folder, not about named files.
@@ -69,7 +69,7 @@ class Checkpoint:
         return {state.digest for state in states if state.is_saved}
 
     def encode(self) -> bytes:
-        """Return its form on disk."""
+        """Return the JSON of the checkpoint, as it is stored on disk."""
         body = {
             "id": self.id,
             "kind": self.kind,
@@ -87,13 +87,13 @@ def decode_checkpoint(data: bytes) -> Checkpoint:
     """Return a checkpoint in its form on disk. Raises ValueError."""
     try:
         body: dict[str, Any] = json.loads(zlib.decompress(data).decode("utf-8", "surrogateescape"))
-        before, after = _states(body.pop("before")), body.pop("after")
-        return Checkpoint(**body, before=before, after=None if after is None else _states(after))
+        before, after = _read_states(body.pop("before")), body.pop("after")
+        return Checkpoint(**body, before=before, after=None if after is None else _read_states(after))
     except (zlib.error, TypeError, KeyError, AttributeError) as error:
         raise ValueError("it is damaged") from error
 
 
-def _states(rows: dict[str, list[Any]]) -> dict[str, FileState]:
+def _read_states(rows: dict[str, list[Any]]) -> dict[str, FileState]:
     return {path: FileState(*row) for path, row in rows.items()}
 
 
@@ -105,19 +105,21 @@ class CheckpointFolder:
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Write a checkpoint. Raises FileError."""
-        path = self._path(checkpoint.id)
+        path = self._checkpoint_path(checkpoint.id)
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_own_file(path, checkpoint.encode())
             if checkpoint.is_whole:
                 write_own_file(self.folder / NEWEST_FILE, checkpoint.id.encode())
         except OSError as error:
-            raise FileError(f"no checkpoint can be made, because {path}: {system_message(error).lower()}") from error
+            raise FileError(
+                f"no checkpoint can be made, because {path}: {describe_system_error(error).lower()}"
+            ) from error
 
     def load(self, checkpoint_id: str) -> Checkpoint:
         """Read a checkpoint. Raises FileMissing or FileError."""
         try:
-            return decode_checkpoint(read_file(self._path(checkpoint_id), MAX_BYTES))
+            return decode_checkpoint(read_file(self._checkpoint_path(checkpoint_id), MAX_BYTES))
         except FileMissing as error:
             raise FileMissing(
                 f"there is no checkpoint {checkpoint_id}; it may have been removed after seven days"
@@ -155,7 +157,7 @@ class CheckpointFolder:
         for checkpoint_id, number in list(first.items()):
             if days.number - number >= max_days:
                 with suppress(OSError):
-                    self._path(checkpoint_id).unlink()
+                    self._checkpoint_path(checkpoint_id).unlink()
                     removed.append(checkpoint_id)
                     del first[checkpoint_id]
         with suppress(OSError):
@@ -179,7 +181,7 @@ class CheckpointFolder:
                 needed.update(self.load(checkpoint_id).digests)
         return needed
 
-    def _path(self, checkpoint_id: str) -> Path:
+    def _checkpoint_path(self, checkpoint_id: str) -> Path:
         return self.folder / f"{checkpoint_id}{SUFFIX}"
 
 

@@ -84,7 +84,7 @@ class RestorationGuard:
     """The powers that decide whether a restoration may change files.
 
     Attributes:
-        check: The permission gate.
+        check: Asks the permission gate.
         find_problem: Returns why a file may never be changed, or an empty text.
     """
 
@@ -242,7 +242,7 @@ class Checkpoints:
             FileError: A checkpoint is missing or damaged, or a file cannot be written.
         """
         ids = [checkpoint_ids] if isinstance(checkpoint_ids, str) else list(checkpoint_ids)
-        scope = self._scope(paths, force=force, with_commands=with_commands)
+        scope = self._make_scope(paths, force=force, with_commands=with_commands)
         async with self._lock:
             steps = await self._plan(ids, scope)
             if steps.changed and not (is_partial and steps.paths):
@@ -268,7 +268,7 @@ class Checkpoints:
     ) -> Restoration:
         """Return what `restore` would do now. Nothing is changed, and nobody is asked. See there for the arguments."""
         async with self._lock:
-            scope = self._scope(paths, force=force, with_commands=with_commands)
+            scope = self._make_scope(paths, force=force, with_commands=with_commands)
             steps = await self._plan(list(checkpoint_ids), scope)
         return _describe(steps, EditReverted(checkpoint_ids[0] if checkpoint_ids else "", steps.paths))
 
@@ -331,7 +331,7 @@ class Checkpoints:
         await self._contents.keep_after(checkpoint)
         await asyncio.to_thread(self._checkpoints.save, checkpoint)
 
-    def _scope(self, paths: Iterable[Path | str] | None, *, force: bool, with_commands: bool) -> UndoScope:
+    def _make_scope(self, paths: Iterable[Path | str] | None, *, force: bool, with_commands: bool) -> UndoScope:
         return UndoScope(None if paths is None else set(_relative_paths(self._root, paths)), with_commands, force)
 
     async def _load_sealed(self, ids: Sequence[str]) -> list[Checkpoint]:
@@ -374,7 +374,7 @@ class Checkpoints:
         return backup.id, contents
 
     async def _take_steps(self, steps: UndoSteps, contents: Mapping[str, bytes], event: EditReverted) -> EditReverted:
-        """Restore files, and record it."""
+        """Restore the files of an undo, and record the restoration."""
         if steps.paths:
             await asyncio.to_thread(take_steps, self._root, steps, contents)
         event = replace(event, paths=steps.paths, kept=tuple(sorted(steps.left_out)))

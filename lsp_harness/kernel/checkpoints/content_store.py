@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal, Protocol, get_args
 
-from lsp_harness.disk.file_reading import open_regular, system_message
+from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.checkpoint_file import StoreKind, file_clock_ns, git_mode
@@ -80,7 +80,7 @@ class ContentStore(Protocol):
         ...
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Return hash → content. Raises FileError."""
+        """Return the contents with some hashes, by hash. Raises FileError."""
         ...
 
     async def drop(self, checkpoint_ids: Iterable[str], needed: Collection[str]) -> None:
@@ -105,17 +105,17 @@ class CopyStore:
         try:
             return await asyncio.to_thread(self._write, data)
         except OSError as error:
-            raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"{self._folder}: {describe_system_error(error).lower()}") from error
 
     async def keep(self, checkpoint_id: str, states: Mapping[str, FileState], part: KeptPart = "") -> None:
         """Do nothing: a copy is kept as long as a checkpoint names it."""
 
     async def known(self, digests: Collection[str]) -> set[str]:
-        """Look for the copies."""
-        return {digest for digest in digests if self._path(digest).is_file()}
+        """Return those of the hashes whose copies exist."""
+        return {digest for digest in digests if self._copy_path(digest).is_file()}
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Read copies, and check them."""
+        """Return the contents of copies, checked by their hashes."""
         return await asyncio.to_thread(lambda: {digest: self._read(digest) for digest in digests})
 
     async def drop(self, checkpoint_ids: Iterable[str], needed: Collection[str]) -> None:
@@ -134,12 +134,12 @@ class CopyStore:
             try:
                 saved[path] = self._write(data)
             except OSError as error:
-                raise StoreUnavailable(f"{self._folder}: {system_message(error).lower()}") from error
+                raise StoreUnavailable(f"{self._folder}: {describe_system_error(error).lower()}") from error
         return saved
 
     def _write(self, data: bytes) -> str:
         digest = content_digest(data)
-        copy = self._path(digest)
+        copy = self._copy_path(digest)
         if copy.exists():
             # it is in use again
             os.utime(copy)
@@ -149,10 +149,10 @@ class CopyStore:
         return digest
 
     def _read(self, digest: str) -> bytes:
-        with open_regular(self._path(digest)) as file:
+        with open_regular(self._copy_path(digest)) as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if content_digest(data) != digest:
-            raise FileError(f"{self._path(digest)} is damaged, so the checkpoint cannot be restored")
+            raise FileError(f"{self._copy_path(digest)} is damaged, so the checkpoint cannot be restored")
         return data
 
     def _drop(self, needed: frozenset[str]) -> None:
@@ -166,7 +166,7 @@ class CopyStore:
                     if now - copy.stat().st_mtime > UNUSED_S:
                         copy.unlink()
 
-    def _path(self, digest: str) -> Path:
+    def _copy_path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]
 
 
@@ -219,7 +219,7 @@ class GitStore:
         return (await self._run("hash-object", "-w", "--stdin", stdin=data)).decode().strip()
 
     async def known(self, digests: Collection[str]) -> set[str]:
-        """Look for the objects."""
+        """Return those of the hashes whose objects exist."""
         if not digests or not (self._folder / "HEAD").exists():
             return set()
         try:
@@ -246,7 +246,7 @@ class GitStore:
         await self._run("update-ref", f"refs/checkpoints/{checkpoint_id}{part}", tree)
 
     async def read(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Read objects, and check them."""
+        """Return the contents of objects, checked by their hashes."""
         contents: dict[str, bytes] = {}
         wanted = list(digests)
         try:
@@ -281,7 +281,7 @@ class GitStore:
             with suppress(OSError):
                 os.rename(new, self._folder)
         except OSError as error:
-            raise StoreUnavailable(f"{new}: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"{new}: {describe_system_error(error).lower()}") from error
         finally:
             shutil.rmtree(new, ignore_errors=True)
         if not (self._folder / "HEAD").exists():
@@ -301,13 +301,13 @@ class GitStore:
                 [self._program, *options, *arguments],
                 stdin=stdin,
                 cwd=cwd or self._folder,
-                env=self._environment(
+                env=self._make_environment(
                     None if arguments[0] == "init" else index or self._folder / f"index-{secrets.token_hex(8)}"
                 ),
                 limit_s=GIT_LIMIT_S if limit_s is None else limit_s,
             )
         except OSError as error:
-            raise StoreUnavailable(f"git cannot be started: {system_message(error).lower()}") from error
+            raise StoreUnavailable(f"git cannot be started: {describe_system_error(error).lower()}") from error
         if result.exit_code is None:
             raise StoreTooSlow(f"git {arguments[0]} took too long")
         if result.exit_code:
@@ -315,7 +315,7 @@ class GitStore:
             raise StoreUnavailable(f"git {arguments[0]} failed: {message or f'exit code {result.exit_code}'}")
         return result.stdout
 
-    def _environment(self, index: Path | None) -> dict[str, str]:
+    def _make_environment(self, index: Path | None) -> dict[str, str]:
         # no variable of the user may name another repository, another index or a program
         folder = str(self._folder)
         tree = {"GIT_DIR": folder, "GIT_WORK_TREE": str(self._root), "GIT_INDEX_FILE": str(index)} if index else {}

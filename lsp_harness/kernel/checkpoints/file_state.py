@@ -98,7 +98,7 @@ def read_content(file: Path, state: FileState) -> bytes:
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is not a regular file")
+            raise OSError("not a regular file")
         return opened.read(MAX_FILE_BYTES + 1)
 
 

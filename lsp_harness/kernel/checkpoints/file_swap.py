@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, exchange, rename_new, write_all
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.file_state import ABSENT, SWAP_FOLDER, FileState, read_state
@@ -26,7 +26,7 @@ class FileSwap:
     """
 
     def __init__(self, root: Path, expected: Mapping[str, FileState]) -> None:
-        """Change files below a folder.
+        """Begin a group of changes of files below a folder.
 
         Args:
             root: The folder.
@@ -44,7 +44,7 @@ class FileSwap:
     def prepare(self, path: str, state: FileState, content: bytes) -> None:
         """Write the new content of a file to the disk, so that a full disk is noticed before anything changes."""
         try:
-            new = self._temporary()
+            new = self._choose_temporary()
             self._prepared[path] = new, state
             if state.is_link:
                 os.symlink(os.fsdecode(content), new)
@@ -57,7 +57,7 @@ class FileSwap:
             finally:
                 os.close(descriptor)
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def remove(self, path: str) -> None:
         """Remove a file, if it exists."""
@@ -65,13 +65,13 @@ class FileSwap:
         try:
             self._check_folders(path)
             if self._is_there(file):
-                backup = self._temporary("old")
+                backup = self._choose_temporary("old")
                 os.rename(file, backup)
                 self._undo.append(lambda: rename_new(backup, file))
                 self._require_expected(path, backup)
             self._emptied.update(self._folders_above(path))
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def put(self, path: str) -> None:
         """Replace a file by its prepared content, or create it."""
@@ -89,7 +89,7 @@ class FileSwap:
             self._undo.append(lambda: self._exchange_back(path, new, file, state))
             self._require_expected(path, new)
         except OSError as error:
-            raise self._failure(path, error) from error
+            raise self._make_failure(path, error) from error
 
     def commit(self, is_removable: Callable[[str], bool]) -> None:
         """Finish. Folders that became empty are removed if `is_removable` says so of their path."""
@@ -101,7 +101,7 @@ class FileSwap:
                     os.rmdir(folder)
 
     def roll_back(self) -> None:
-        """Undo everything."""
+        """Give all files that were changed their earlier contents again."""
         for undo in reversed(self._undo):
             with suppress(OSError):
                 undo()
@@ -114,11 +114,10 @@ class FileSwap:
             os.rmdir(self._folder)
         self._release()
 
-    def _failure(self, path: str, error: OSError) -> FileError:
+    def _make_failure(self, path: str, error: OSError) -> FileError:
         self.roll_back()
-        return FileError(
-            f"nothing was restored, because {self._root / path} cannot be changed: {system_message(error).lower()}"
-        )
+        reason = describe_system_error(error).lower()
+        return FileError(f"nothing was restored, because {self._root / path} cannot be changed: {reason}")
 
     def _require_expected(self, path: str, backup: Path | None) -> None:
         """Raise OSError if the file that was there has another content than the expected one."""
@@ -129,17 +128,17 @@ class FileSwap:
 
     def _take_back(self, path: str, file: Path, state: FileState) -> None:
         """Remove a file that this swap created, unless somebody has changed it since."""
-        backup = self._temporary("new")
+        backup = self._choose_temporary("new")
         os.rename(file, backup)
-        if read_state(self._folder, backup.name).is_same(_plain(state)):
+        if read_state(self._folder, backup.name).is_same(_drop_times(state)):
             backup.unlink()
         else:
             rename_new(backup, file)
 
     def _exchange_back(self, path: str, backup: Path, file: Path, state: FileState) -> None:
-        """Give a file its old text again, unless somebody has changed the new one. Then both texts stay."""
+        """Give a file its old text again. If somebody has changed the new text meanwhile, keep both texts."""
         exchange(backup, file)
-        if read_state(self._folder, backup.name).is_same(_plain(state)):
+        if read_state(self._folder, backup.name).is_same(_drop_times(state)):
             backup.unlink()
         else:
             exchange(backup, file)
@@ -177,7 +176,7 @@ class FileSwap:
         """Return the folders of a file below the root, the innermost first."""
         return [self._root / folder for folder in PurePosixPath(path).parents if folder.parts]
 
-    def _temporary(self, kind: str = "new") -> Path:
+    def _choose_temporary(self, kind: str = "new") -> Path:
         if not self._names:
             self._folder.mkdir(mode=0o700)
             # the lock tells other processes that the folder is in use. It is free when this process ends
@@ -205,6 +204,6 @@ def left_files(root: Path) -> Iterator[Path]:
                 os.close(descriptor)
 
 
-def _plain(state: FileState) -> FileState:
+def _drop_times(state: FileState) -> FileState:
     """Return the mode and the hash of a state: the times of a file are other ones after it was written again."""
     return FileState(state.mode, state.digest)

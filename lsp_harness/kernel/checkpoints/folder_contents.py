@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
@@ -86,7 +86,7 @@ class FolderContents:
                 await self._store(checkpoint.kind).keep(checkpoint.id, saved, "-after")
 
     async def read(self, state: FileState, kind: StoreKind) -> bytes:
-        """Return a content. Raises FileError."""
+        """Return the content with a hash. Raises FileError."""
         try:
             return (await self._store(kind).read([state.digest]))[state.digest]
         except StoreUnavailable as error:
@@ -148,4 +148,4 @@ def _write_text(file: Path, data: bytes) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_own_file(file, data)
     except OSError as error:
-        raise FileError(f"{file} cannot be written: {system_message(error).lower()}") from error
+        raise FileError(f"{file} cannot be written: {describe_system_error(error).lower()}") from error

@@ -66,7 +66,7 @@ class UndoScope:
 
 @dataclass(frozen=True, slots=True)
 class UndoSteps:
-    """The files of one restoration.
+    """The files that one undo changes, and the reasons for those that it leaves alone.
 
     Attributes:
         writes: Path → the state that it gets again.
@@ -236,24 +236,24 @@ def take_steps(root: Path, steps: UndoSteps, contents: Mapping[str, bytes]) -> N
     Args:
         root: The folder.
         steps: What has to be done. Files that turn out to be ignored are moved to `skipped`.
-        contents: Hash → content.
+        contents: The contents of files by their hashes.
     """
     swap = FileSwap(root, steps.now)
     for path, state in steps.writes.items():
         swap.prepare(path, state, contents[state.digest])
     rules = [path for path in (*steps.writes, *steps.created) if os.path.basename(path) in IGNORE_FILE_NAMES]
-    _change(swap, steps, rules)
+    _change_files(swap, steps, rules)
     ignores = IgnoreFiles([root])
     for path, checkpoint in list(steps.created.items()):
         # with other ignore files, a file looks new that was ignored before the turn
         if checkpoint.is_whole and ignores.ignoring_file(root / path):
             steps.skipped[path] = IGNORED
             del steps.created[path]
-    _change(swap, steps, [path for path in (*steps.created, *steps.writes) if path not in rules])
+    _change_files(swap, steps, [path for path in (*steps.created, *steps.writes) if path not in rules])
     swap.commit(lambda folder: folder in steps.folders)
 
 
-def _change(swap: FileSwap, steps: UndoSteps, paths: Iterable[str]) -> None:
+def _change_files(swap: FileSwap, steps: UndoSteps, paths: Iterable[str]) -> None:
     for path in paths:
         if path in steps.created:
             swap.remove(path)

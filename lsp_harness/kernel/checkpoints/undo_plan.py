@@ -50,7 +50,7 @@ def plan_undo(events: Iterable[Event], turn: int | None = None, *, takes_rest: b
         raise UsageError(f"turn {turn} was undone already")
     if turn not in made:
         raise UsageError(f"turn {turn} changed no file, so there is nothing to undo")
-    later = tuple(n for n in sorted(open_turns) if n > turn and _overlap(made[turn], made[n]))
+    later = tuple(n for n in sorted(open_turns) if n > turn and _do_overlap(made[turn], made[n]))
     return UndoPlan(turn, tuple(created.checkpoint_id for created in made[turn]), later)
 
 
@@ -62,7 +62,7 @@ def plan_redo(events: Iterable[Event]) -> UndoPlan:
     """
     undos = _read(events).undos
     if not undos:
-        raise UsageError("there is no undo that could be taken back")
+        raise UsageError("this session has no undo that could be taken back")
     turn, backup = undos[-1]
     return UndoPlan(turn, (backup,))
 
@@ -120,13 +120,13 @@ def _add_undo(history: _History, reverted: EditReverted) -> None:
     (history.kept.add if reverted.kept and not reverted.is_redo else history.kept.discard)(number)
 
 
-def _overlap(first: Iterable[CheckpointCreated], second: Iterable[CheckpointCreated]) -> bool:
-    first_paths, second_paths = _paths(first), _paths(second)
+def _do_overlap(first: Iterable[CheckpointCreated], second: Iterable[CheckpointCreated]) -> bool:
+    first_paths, second_paths = _list_paths(first), _list_paths(second)
     # a checkpoint without paths is about the whole folder
     return first_paths is None or second_paths is None or not first_paths.isdisjoint(second_paths)
 
 
-def _paths(checkpoints: Iterable[CheckpointCreated]) -> set[str] | None:
+def _list_paths(checkpoints: Iterable[CheckpointCreated]) -> set[str] | None:
     paths: set[str] = set()
     for created in checkpoints:
         if not created.paths:

@@ -77,7 +77,7 @@ class LogReader:
         self.skipped_lines = 0
 
     def __iter__(self) -> Iterator[Event]:
-        """Read the events.
+        """Yield the events of the log in order.
 
         Raises:
             FileMissing: There is no such log.
@@ -115,7 +115,7 @@ def read_history(sessions: Path, id: str) -> Iterator[Event]:
 
     Args:
         sessions: The folder of all sessions.
-        id: The session.
+        id: The id of the session.
 
     Raises:
         FileMissing: There is no such session.

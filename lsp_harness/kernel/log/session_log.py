@@ -19,7 +19,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
 from lsp_harness.errors import FileError, UsageError
-from lsp_harness.events.event_codec import encode_event, unsaved_keys
+from lsp_harness.events.event_codec import encode_event, list_unsaved_keys
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.files.secrets import may_contain_secret, redact
 from lsp_harness.kernel.log.log_reader import LOG_NAME
@@ -43,7 +43,7 @@ class SessionLock:
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock.
+        """Take the lock of the session, so that no other process writes its log.
 
         Raises:
             UsageError: Another process writes to the session.
@@ -57,8 +57,9 @@ class SessionLock:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
+            holder = self._describe_holder()
             raise UsageError(
-                f"the session {self._path.parent.name} is open in {self._holder()}; continue it there, or fork it"
+                f"the session {self._path.parent.name} is open in {holder}; continue it there, or fork it"
             ) from None
         except BaseException:
             os.close(descriptor)
@@ -68,12 +69,12 @@ class SessionLock:
         write_all(descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Give the lock of the session back."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _holder(self) -> str:
+    def _describe_holder(self) -> str:
         number = _read_holder(self._path)
         return f"the process {number}" if number else "another process"
 
@@ -204,7 +205,7 @@ class SessionLog:
             The event in its envelope.
         """
         type, data = encode_event(event)
-        unsaved = {key: data.pop(key) for key in unsaved_keys(type) & data.keys()}
+        unsaved = {key: data.pop(key) for key in list_unsaved_keys(type) & data.keys()}
         seq = self.state.next_seq
         envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, data)
         line = encode(envelope)
@@ -234,7 +235,7 @@ class SessionLog:
     ) -> None:
         """Send data that is not written, such as a piece of text, to the listeners."""
         if self.listeners:
-            unsaved = {key: data[key] for key in unsaved_keys(type) & data.keys()}
+            unsaved = {key: data[key] for key in list_unsaved_keys(type) & data.keys()}
             shown = {**_redact(dict(data)), **unsaved}
             envelope = Event("", None, timestamp(), self.id, turn, step, None, type, shown)
             self._call_listeners(envelope)

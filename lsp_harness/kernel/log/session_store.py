@@ -37,7 +37,7 @@ class OpenedSession:
     """A session that was continued.
 
     Attributes:
-        log: Its log.
+        log: The log of the session.
         event_count: The number of events that it had.
         lost_tasks: The ids of tasks that ran when its process was killed. Their processes may still run.
     """
@@ -91,7 +91,7 @@ class SessionStore:
         if not here and is_strict:
             known = self.root(matches[-1]) or "no folder"
             raise UsageError(
-                f"the session {short_ids(ids)[matches[-1]]} is about {known}; go there, or write its whole name, "
+                f"the session {short_ids(ids)[matches[-1]]} belongs to {known}; go there, or write its whole name, "
                 f"{matches[-1]}"
                 if wanted and len(matches) == 1
                 else f"there is no session{f' {text!r}' if wanted else ''} of this folder; "
@@ -142,7 +142,7 @@ class SessionStore:
         """Continue a session as its only writer. What a killed process left open is closed.
 
         Args:
-            id: The whole id.
+            id: The whole id of the session.
 
         Raises:
             UsageError: There is no such session, or another process writes to it.

@@ -27,12 +27,12 @@ class CodeProgress:
     A prompt that repeats one whose process was killed begins with what was known of that one.
 
     Attributes:
-        text: The prompt.
+        text: The prompt of the user.
         turn: The number of its turn.
         is_killed: Whether the process was killed before the turn had ended.
         intent: What the prompt asks for.
         place: The code that it is about.
-        plan: The proposed items.
+        plan: The items of the proposed plan.
         skipped: Why there is no plan.
         decisions: The number of an item → the decision about it.
         items: The number of an item → its edit.
@@ -71,7 +71,7 @@ class CodeProgress:
         self.proposal, self.proposal_id, self.allowed = None, "", None
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the progress."""
         if event.type == "invocation.received":
             self._asked = str(event.data.get("text", ""))
         elif event.type == "turn.started":

@@ -34,7 +34,7 @@ class Activity:
 
     Attributes:
         first_request: The first request of the user.
-        requests: The last requests.
+        requests: The last requests of the user.
         calls: The number of calls of each tool.
         subjects: The id of each call that has no result → the tool and what the call is about.
         failures: The tool and the subject of a failed call → its message. A later success with them removes it.
@@ -53,7 +53,7 @@ class Activity:
     answer: str = ""
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the activity."""
         if handle := HANDLERS.get(event.type):
             handle(self, event)
 

@@ -88,7 +88,7 @@ class Conversation:
     revision: int = 0
 
     def apply(self, event: Event) -> None:
-        """Add one event."""
+        """Add one event of the session to the messages."""
         if handle := HANDLERS.get(event.type):
             self.revision += 1
             handle(self, event)
@@ -206,22 +206,22 @@ def _on_tool_promoted(conversation: Conversation, event: Event) -> None:
 
 def _on_summary(conversation: Conversation, event: Event) -> None:
     conversation.summary = text_field(event, "text")
-    conversation.cut(_until(event))
+    conversation.cut(_last_number(event))
 
 
 def _on_compaction_completed(conversation: Conversation, event: Event) -> None:
     match text_field(event, "tier"):
         case "drop_thinking":
-            conversation.thinking_until = max(conversation.thinking_until, _until(event))
+            conversation.thinking_until = max(conversation.thinking_until, _last_number(event))
         case "tombstone":
-            conversation.tombstoned_until = max(conversation.tombstoned_until, _until(event))
+            conversation.tombstoned_until = max(conversation.tombstoned_until, _last_number(event))
         case "cut":
-            conversation.cut(_until(event))
+            conversation.cut(_last_number(event))
         case _:
             pass
 
 
-def _until(event: Event) -> int:
+def _last_number(event: Event) -> int:
     value = event.data.get("until_seq")
     return value if isinstance(value, int) else -1
 

@@ -43,7 +43,7 @@ class RequestSummary:
     Attributes:
         turn: The number of the turn.
         path: The file that the request is about.
-        text: The request.
+        text: The text of the request.
         outcome: `proposed`, `applied` or `stale`; `rejected` if the user then made another request for the file; or
             `failed` if there was nothing to propose.
         changed: The numbers of added and removed lines, and their declaration, as far as the diff tells.
@@ -86,12 +86,12 @@ class Summary:
     @property
     def lines(self) -> list[str]:
         """The summary as lines, the most valuable lines first."""
-        return self._lines(MAX_LINES, MAX_SHOWN_COMMANDS)
+        return self._make_lines(MAX_LINES, MAX_SHOWN_COMMANDS)
 
     @property
     def all_lines(self) -> list[str]:
-        """Everything that is remembered, as lines."""
-        return self._lines(MAX_ITEMS, MAX_ITEMS)
+        """All lines of the summary."""
+        return self._make_lines(MAX_ITEMS, MAX_ITEMS)
 
     def lines_for(self, path: str, is_hidden: Callable[[str], object] = lambda path: False) -> list[str]:
         """Return short lines for the next change of a file: open findings, those of this file first, and decisions.
@@ -139,7 +139,7 @@ class Summary:
             case _:
                 return self
 
-    def _lines(self, max_lines: int, max_commands: int) -> list[str]:
+    def _make_lines(self, max_lines: int, max_commands: int) -> list[str]:
         return [
             *([f"Goal: {self.goal}"] if self.goal else []),
             *(f"Open in {path}: {line}" for path, line in self.open[:max_lines]),

@@ -24,7 +24,7 @@ def confine_reading(
     thread.
 
     Args:
-        work: The command.
+        work: The command and its folder.
         roots: The workspace folders.
         choice: The sandbox. The default is that of this machine.
         visible: Files of the home that the command may read.
@@ -36,7 +36,7 @@ def confine_reading(
     choice = choice or machine_sandbox()
     if not choice.is_confined or choice.sandbox.has_network:
         reason = choice.problem_text or f"the sandbox {choice.sandbox.name} does not close the network"
-        raise UsageError(f"no sandbox works here that lets a command read only ({reason}); see `lsp-harness doctor`")
+        raise UsageError(f"no sandbox works here that prevents writing ({reason}); see `lsp-harness doctor`")
     private = [path for root in roots for path in list_private_paths(root, keeps_project=False)]
     environment = view_environment(given=work.env)
     view = ReadOnlyView(
@@ -49,4 +49,4 @@ def confine_reading(
     try:
         return replace(work, command=view.wrap(work.argv, work.cwd), env={**environment, "TMPDIR": "/tmp"})
     except ValueError as error:
-        raise UsageError(f"the command cannot run so that it only reads: {error}") from error
+        raise UsageError(f"the command cannot be kept from writing: {error}") from error

@@ -35,7 +35,7 @@ class StopPipe:
             asyncio.get_running_loop().add_reader(self._descriptor, self._read)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening for the signal to stop."""
         if self._descriptor >= 0:
             asyncio.get_running_loop().remove_reader(self._descriptor)
             os.close(self._descriptor)

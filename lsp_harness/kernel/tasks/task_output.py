@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.disk.file_reading import open_regular, system_message
+from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.files.secret_stream import SecretStream
@@ -24,7 +24,7 @@ class Closable(Protocol):
     """A part of a task that must end before the task, such as the tasks of a subagent."""
 
     async def aclose(self) -> None:
-        """End it."""
+        """End this part of the task."""
         ...
 
 
@@ -150,5 +150,7 @@ def read_output(
     except FileMissing as error:
         raise UsageError(f"this session has no task {task_id}; list the tasks to see their ids") from error
     except OSError as error:
-        raise FileError(f"the output of task {task_id} cannot be read: {system_message(error).lower()}") from error
+        raise FileError(
+            f"the output of task {task_id} cannot be read: {describe_system_error(error).lower()}"
+        ) from error
     return TaskRead(part.text, part.next_offset, is_running)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ulid import ULID
 
-from lsp_harness.disk.file_reading import system_message
+from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import TaskCancelled, TaskCompleted, TaskFailed, TaskStarted
@@ -31,8 +31,8 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
     """Run a program, and end all processes that it leaves. Return its exit status.
 
     Args:
-        work: The program.
-        output: Receives its output.
+        work: The program, its folder and its limits.
+        output: Receives the output of the program.
         grace_s: Time to end after SIGTERM.
 
     Raises:
@@ -48,7 +48,7 @@ async def run_program(work: ShellWork, output: TaskOutput, grace_s: float = GRAC
         environment = clean_environment(os.environ if work.env is None else work.env)
         tree = await ProcessTree.start_supervised(work.argv, mark=output.task_id, cwd=work.cwd, env=environment)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{work.argv[0]} cannot be started: {system_message(error).lower()}") from error
+        raise UsageError(f"{work.argv[0]} cannot be started: {describe_system_error(error).lower()}") from error
     copying = asyncio.ensure_future(_copy(tree, output))
     try:
         async with asyncio.timeout(work.timeout_s):
@@ -120,7 +120,7 @@ class TaskRunner:
         Args:
             record: Appends an event to the log of the session.
             folder: The folder of the session. Outputs are in its folder `tasks`.
-            artifacts: Takes large outputs.
+            artifacts: Stores large outputs.
             callbacks: The functions to call.
             grace_s: Time for processes to end after SIGTERM.
         """
@@ -211,7 +211,7 @@ class TaskRunner:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             output = TaskOutput(task_id, path, lambda text: self._callbacks.report(task_id, text))
         except OSError as error:
-            message = system_message(error).lower()
+            message = describe_system_error(error).lower()
             raise FileError(f"no task can be started, because {path} cannot be written: {message}") from error
         started = TaskStarted(
             task_id, request.kind, request.title, request.execution, request.call_id, request.session_id
@@ -241,7 +241,7 @@ class TaskRunner:
 
     async def _supervise(self, task_id: str, entry: _Entry) -> TaskResult:
         """Do the work of a task, and record its end exactly once."""
-        work = asyncio.ensure_future(self._perform(entry))
+        work = asyncio.ensure_future(self._do_work(entry))
         is_cancelled = False
         try:
             await asyncio.wait({work, entry.stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -270,7 +270,7 @@ class TaskRunner:
             self._callbacks.on_background_end(task_id)
         return result
 
-    async def _perform(self, entry: _Entry) -> tuple[int | None, str]:
+    async def _do_work(self, entry: _Entry) -> tuple[int | None, str]:
         """Do the work. Return the exit status of a program, and the text that a function returns."""
         work = entry.request.work
         if isinstance(work, ShellWork):
@@ -289,7 +289,9 @@ class TaskRunner:
                 return replace(result, output=text, artifact_id=artifact.artifact_id, log=output.path)
             part = self.read(output.task_id, limit=THRESHOLD_BYTES)
         except (HarnessError, OSError) as error:
-            return replace(result, output=f"[the output was lost: {system_message(error).lower()}]", log=output.path)
+            return replace(
+                result, output=f"[the output was lost: {describe_system_error(error).lower()}]", log=output.path
+            )
         rest = output.path.stat().st_size - part.next_cursor
         return replace(result, output=part.text + (MORE.format(rest) if rest > 0 else ""), log=output.path)
 
@@ -317,16 +319,18 @@ def _result_of(entry: _Entry, work: "asyncio.Future[tuple[int | None, str]]") ->
         case None:
             exit_code, text = work.result()
             answer = redact(text)[:THRESHOLD_BYTES]
-            return TaskResult("completed", task_id, answer, exit_code=exit_code, summary=_summary(exit_code, answer))
+            return TaskResult("completed", task_id, answer, exit_code=exit_code, summary=_summarize(exit_code, answer))
         case TimeoutError() if isinstance(entry.request.work, ShellWork):
             return TaskResult("cancelled", task_id, summary="timeout")
         case HarnessError() as error:
             return TaskResult("failed", task_id, summary=redact(error.message))
         case error:
-            return TaskResult("failed", task_id, summary=redact(f"{type(error).__name__}: {system_message(error)}"))
+            return TaskResult(
+                "failed", task_id, summary=redact(f"{type(error).__name__}: {describe_system_error(error)}")
+            )
 
 
-def _summary(exit_code: int | None, text: str) -> str:
+def _summarize(exit_code: int | None, text: str) -> str:
     if exit_code is None:
         return next((line.strip() for line in text.splitlines() if line.strip()), "")[:SUMMARY_CHARS]
     return f"signal {-exit_code}" if exit_code < 0 else f"exit code {exit_code}"

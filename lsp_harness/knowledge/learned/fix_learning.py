@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.files.secrets import find_secrets, secret_lines
+from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.knowledge.learned.fix_template import (
     KINDS,
     LINE,
@@ -43,7 +43,7 @@ def learn_template(report: ErrorReport, before: SyntaxTree, after: SyntaxTree) -
     """Return the template of a fix, or None if it is too large, has a comment or a secret, or moves code outwards.
 
     Args:
-        report: The error.
+        report: The error that the fix repairs.
         before: The text with the error.
         after: The text without it.
     """
@@ -68,7 +68,7 @@ def learn_template(report: ErrorReport, before: SyntaxTree, after: SyntaxTree) -
 def _has_secret(tree: SyntaxTree, span: Span) -> bool:
     document = tree.document
     lines = range(document.line_of(span.start), document.line_of(min(span.end, len(document.data))) + 1)
-    return not secret_lines(document).isdisjoint(lines)
+    return not find_secret_lines(document).isdisjoint(lines)
 
 
 @dataclass(slots=True)
@@ -100,9 +100,9 @@ class _Learner:
         if not 0 <= low < high <= len(old.tokens) or high - low > MAX_PATTERN_TOKENS:
             return None
         tokens = old.tokens[low:high]
-        entries = self._number(tokens, self._exact_texts(tokens, runs))
+        entries = self._number_tokens(tokens, self._exact_texts(tokens, runs))
         entry_of = {token.text: entry for token, entry in zip(tokens, entries, strict=True) if entry[0] != TEXT}
-        edits = [self._edit(cut, low, entry_of) for cut in found]
+        edits = [self._make_edit(cut, low, entry_of) for cut in found]
         if any(edit is None for edit in edits):
             return None
         names = tuple(entry_of.get(name, TEXT + name) for name in report.names)
@@ -192,7 +192,7 @@ class _Learner:
         is_for_one_name = self._report.is_about_name and has_new_names
         return (removed - kept - names) | (names if is_for_one_name else set())
 
-    def _number(self, tokens: Sequence[Token], exact: set[str]) -> list[str]:
+    def _number_tokens(self, tokens: Sequence[Token], exact: set[str]) -> list[str]:
         numbers: dict[tuple[str, str], str] = {}
         entries: list[str] = []
         for token in tokens:
@@ -204,7 +204,7 @@ class _Learner:
             entries.append(numbers.setdefault((token.kind, token.text), f"{mark}{count}"))
         return entries
 
-    def _edit(self, cut: _Cut, low: int, entry_of: dict[str, str]) -> TokenEdit | None:
+    def _make_edit(self, cut: _Cut, low: int, entry_of: dict[str, str]) -> TokenEdit | None:
         data, pieces, position = self._new.document.data, list[str](), cut.new.start
         base = self._old.indentation_at(self._report.start)
         for token in self._new.tokens:

@@ -104,7 +104,7 @@ class ErrorReport:
 
     Attributes:
         tool: The name of the tool.
-        code: Its rule.
+        code: The rule of the linter or checker.
         message: The message.
         names: The names in the message, in their order.
         start: The first byte of the code that it is about.
@@ -157,7 +157,7 @@ class FixTemplate:
         anchor: The index of the token at which the error begins.
         borders: Whether a line must begin before the pattern, and whether one must end behind it.
         is_lexical: Whether the code had a syntax error, so that its tokens are words and signs.
-        edits: The replacements.
+        edits: The replacements in the matched tokens.
     """
 
     language: str
@@ -187,14 +187,14 @@ class FixTemplate:
         values = self._bind(window, first)
         if values is None or len(report.names) != len(self.names):
             return ()
-        if any(_text(entry, values) != name for entry, name in zip(self.names, report.names, strict=True)):
+        if any(_fill_text(entry, values) != name for entry, name in zip(self.names, report.names, strict=True)):
             return ()
         base, edits = window.indentation_at(report.start), list[Edit]()
         for edit in self.edits:
-            start, end = (_offset(window, first, position) for position in (edit.start, edit.end))
+            start, end = (_find_offset(window, first, position) for position in (edit.start, edit.end))
             if window.has_comment(start, end):
                 return ()
-            lines = [base + piece[1:] if piece[0] == LINE else _text(piece, values) for piece in edit.pieces]
+            lines = [base + piece[1:] if piece[0] == LINE else _fill_text(piece, values) for piece in edit.pieces]
             text = "".join(
                 f"\n{line}" if piece[0] == LINE else line for piece, line in zip(edit.pieces, lines, strict=True)
             )
@@ -240,9 +240,9 @@ class FixTemplate:
     def from_json(cls, data: Any) -> "FixTemplate | None":
         """Return the template of a decoded line, or None if it is none."""
         try:
-            tool, code, message = _texts(data["error"])
-            tokens, names = _texts(data["tokens"]), _texts(data["names"])
-            edits = tuple(TokenEdit(start, end, _texts(pieces)) for start, end, pieces in data["edits"])
+            tool, code, message = _read_texts(data["error"])
+            tokens, names = _read_texts(data["tokens"]), _read_texts(data["names"])
+            edits = tuple(TokenEdit(start, end, _read_texts(pieces)) for start, end, pieces in data["edits"])
             template = cls(
                 str(data["language"]),
                 (tool, code, message),
@@ -274,16 +274,16 @@ class FixTemplate:
         )
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _read_texts(value: object) -> tuple[str, ...]:
     """Return a list of texts. Raises ValueError if it is another value."""
     items = cast("list[object]", value) if isinstance(value, list) else [None]
     texts = [item for item in items if isinstance(item, str) and item]
     if len(texts) < len(items):
-        raise ValueError("no list of texts")
+        raise ValueError("the value is not a list of texts")
     return tuple(texts)
 
 
-def _text(entry: str, values: Bindings) -> str:
+def _fill_text(entry: str, values: Bindings) -> str:
     return entry[1:] if entry[0] == TEXT else values[entry]
 
 
@@ -291,6 +291,6 @@ def _show(piece: str) -> str:
     return "\n" if piece[0] == LINE else piece.removeprefix(TEXT)
 
 
-def _offset(window: CodeWindow, first: int, position: int) -> int:
+def _find_offset(window: CodeWindow, first: int, position: int) -> int:
     token = window.tokens[first + position // 2]
     return token.end if position % 2 else token.start

@@ -117,7 +117,7 @@ class LearnedFixes:
         """Learn an accepted fix. Return whether a template of it can be made.
 
         Args:
-            report: The error.
+            report: The error that the fix repairs.
             before: The text with the error.
             after: The text with the fix.
         """
@@ -162,7 +162,7 @@ class LearnedFixes:
     # -- files
     def _load(self) -> dict[str, LearnedFix]:
         """Return all templates by their ids. The files are read again if they changed."""
-        stamp = (_stamp(self.file), _stamp(self.shared_file))
+        stamp = (_read_stamp(self.file), _read_stamp(self.shared_file))
         if self._read is None or self._read[0] != stamp:
             # a record in the file of the project says nothing about this user
             shared = {
@@ -185,7 +185,7 @@ class LearnedFixes:
             paths.warn_not_saved("the learned fix", paths.STATE, self.file, error)
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _read_stamp(file: Path) -> tuple[int, int] | None:
     try:
         status = file.stat()
     except OSError:

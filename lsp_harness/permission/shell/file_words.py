@@ -145,7 +145,7 @@ def find_changed(name: str, words: Sequence[ShellWord]) -> FileWords | None:
 
     Args:
         name: The name of the program.
-        words: Its arguments.
+        words: The arguments of the program.
     """
     writer = WRITERS.get(name)
     if writer is None:
@@ -208,7 +208,7 @@ def may_hide_output(name: str, words: Sequence[ShellWord]) -> bool:
 
     Args:
         name: The name of the program.
-        words: Its arguments.
+        words: The arguments of the program.
     """
     if name not in OUTPUT_OPTIONS or (name == "git" and split_git([word.text for word in words])[0] not in DIFFING_GIT):
         return False
@@ -225,7 +225,7 @@ def _find_edited(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     files = tuple(operands if has_script else operands[1:])
     matches = (re.match(r"-[nErsuz]*i(.*)|--in-place(?:=(.*))?", word.text, re.DOTALL) for word in words)
     suffix = next((match[1] or match[2] or "" for match in matches if match), "")
-    return FileWords(files, (*files, *(place for word in files for place in _backups(word.text, suffix))))
+    return FileWords(files, (*files, *(place for word in files for place in _find_backups(word.text, suffix))))
 
 
 def _find_unpacked(name: str, words: Sequence[ShellWord]) -> FileWords | None:
@@ -243,7 +243,7 @@ def _find_unpacked(name: str, words: Sequence[ShellWord]) -> FileWords | None:
     return FileWords(changed=(*folders, *inner), is_certain=False) if folders else None
 
 
-def _backups(path: str, suffix: str) -> list[ShellWord]:
+def _find_backups(path: str, suffix: str) -> list[ShellWord]:
     """Return the places of the old version that `sed -i` keeps. A `*` stands for the name of the file."""
     if not suffix:
         return []

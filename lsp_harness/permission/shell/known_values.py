@@ -185,7 +185,7 @@ class KnownValues:
 
         What is not known stays as it is. Of very many ways, none is taken.
         """
-        choices = [self._choices(word) for word in words]
+        choices = [self._list_choices(word) for word in words]
         count = 1
         for choice in choices:
             count *= len(choice)
@@ -193,14 +193,14 @@ class KnownValues:
             return [tuple(words)]
         return [tuple(itertools.chain(*variant)) for variant in itertools.product(*choices)]
 
-    def _choices(self, word: ShellWord) -> list[tuple[ShellWord, ...]]:
+    def _list_choices(self, word: ShellWord) -> list[tuple[ShellWord, ...]]:
         """Return the words that may stand in place of a word: several if the shell makes several words of it."""
         is_other = len(word.sources) == 1 and word.text == UNKNOWN and word.sources[0].kind == "other"
         if is_other and (words := expand_braces(word.sources[0].text)):
             return [tuple(words)]
-        return [(choice,) for choice in self._values(word)]
+        return [(choice,) for choice in self._list_values(word)]
 
-    def _values(self, word: ShellWord) -> list[ShellWord]:
+    def _list_values(self, word: ShellWord) -> list[ShellWord]:
         if UNKNOWN not in word.text:
             return [word]
         if len(word.sources) == 1 and word.text == UNKNOWN:

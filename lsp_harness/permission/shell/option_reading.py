@@ -55,7 +55,7 @@ def parse_options(text: str) -> Options:
         elif name.startswith("~"):
             options.words["-" + name[1:]] = sign
         elif sign and len(name) != 2:
-            raise ValueError(f"{item}: only one option can have the sign {sign}")
+            raise ValueError(f"{item} has several letters before {sign}; give each option its own entry")
         else:
             options.short.update(dict.fromkeys(name[1:], sign))
     return options

@@ -302,7 +302,7 @@ def judge_reader(name: str, words: Sequence[ShellWord]) -> Reading | None:
 
     Args:
         name: The name of the program without its folder.
-        words: Its arguments.
+        words: The arguments of the program.
     """
     reader = READERS.get("pip" if name == "pip3" else name)
     if reader is None or (name == "command" and (not words or words[0].text not in ("-v", "-V"))):

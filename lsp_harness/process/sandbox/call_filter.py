@@ -16,7 +16,7 @@ import os
 import struct
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -180,21 +180,21 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
         steps += _end(numbers[column], REFUSE)
     steps += _end(CLONE_OF_STRUCTURE[column], NOT_KNOWN)
     for numbers in NEW_NAMESPACES.values():
-        flag: list[Step] = [(LOAD, 0, 0, _argument(0)), (AND, 0, 0, NEW_GROUPS), *_only((0,))]
-        steps += _where(numbers[column], flag)
+        flag: list[Step] = [(LOAD, 0, 0, _argument_offset(0)), (AND, 0, 0, NEW_GROUPS), *_allow_only((0,))]
+        steps += _run_for_call(numbers[column], flag)
     call, commands = DESCRIPTOR_COMMANDS
-    steps += _where(call[column], [(LOAD, 0, 0, _argument(1)), *_none_of(commands)])
-    steps += _where(IOCTL[column], [(LOAD, 0, 0, _argument(1)), *_none_of(TYPED_REQUESTS)])
-    steps += _where(SOCKET[column], [(LOAD, 0, 0, _argument(0)), *_only(families)])
+    steps += _run_for_call(call[column], [(LOAD, 0, 0, _argument_offset(1)), *_none_of(commands)])
+    steps += _run_for_call(IOCTL[column], [(LOAD, 0, 0, _argument_offset(1)), *_none_of(TYPED_REQUESTS)])
+    steps += _run_for_call(SOCKET[column], [(LOAD, 0, 0, _argument_offset(0)), *_allow_only(families)])
     if not hides_processes:
         for numbers in SHARED_OBJECTS.values():
             steps += _end(numbers[column], REFUSE)
         for numbers in CHANGES_OF_PROCESSES.values():
-            steps += _where(numbers[column], [(LOAD, 0, 0, _argument(0)), *_only((0,))])
+            steps += _run_for_call(numbers[column], [(LOAD, 0, 0, _argument_offset(0)), *_allow_only((0,))])
         for numbers, user in PRIORITY_CALLS.values():
-            kind: list[Step] = [(LOAD, 0, 0, _argument(0)), (JUMP_EQUAL, 0, 1, user), (RETURN, 0, 0, REFUSE)]
-            steps += _where(numbers[column], [*kind, (LOAD, 0, 0, _argument(1)), *_only((0,))])
-        steps += _where(IOCTL[column], _keep_requests())
+            kind: list[Step] = [(LOAD, 0, 0, _argument_offset(0)), (JUMP_EQUAL, 0, 1, user), (RETURN, 0, 0, REFUSE)]
+            steps += _run_for_call(numbers[column], [*kind, (LOAD, 0, 0, _argument_offset(1)), *_allow_only((0,))])
+        steps += _run_for_call(IOCTL[column], _keep_requests())
         for numbers in (*CHANGES_OF_ATTRIBUTES.values(), *READS_OF_ATTRIBUTES.values()):
             steps += _end(numbers[column], NOT_SUPPORTED)
         for files in CHANGES_OF_FILES.values():
@@ -204,7 +204,7 @@ def make_filter(families: Sequence[int] = LOCAL_FAMILIES, *, hides_processes: bo
     return b"".join(INSTRUCTION.pack(*step) for step in steps)
 
 
-def _argument(index: int) -> int:
+def _argument_offset(index: int) -> int:
     """Return the offset of the lower half of an argument."""
     return ARGUMENT_OFFSET + index * ARGUMENT_BYTES
 
@@ -214,12 +214,12 @@ def _end(number: int, action: int) -> list[Step]:
     return [(JUMP_EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
 
 
-def _where(number: int, steps: list[Step]) -> list[Step]:
+def _run_for_call(number: int, steps: list[Step]) -> list[Step]:
     """Return steps that run for one system call only. They may load arguments."""
     return [(JUMP_EQUAL, 0, len(steps) + 1, number), *steps, (LOAD, 0, 0, CALL_OFFSET)]
 
 
-def _only(values: Sequence[int], action: int = REFUSE) -> list[Step]:
+def _allow_only(values: Sequence[int], action: int = REFUSE) -> list[Step]:
     """Return the steps that end with an action for all values but some."""
     jumps: list[Step] = [(JUMP_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [*jumps, (RETURN, 0, 0, action)]
@@ -232,12 +232,12 @@ def _none_of(values: Sequence[int]) -> list[Step]:
 
 def _keep_requests() -> list[Step]:
     """Return the steps that refuse all requests of `ioctl` but those that change no file."""
-    groups: list[Step] = [(AND, 0, 0, REQUEST_GROUP), *_only(REQUEST_GROUPS, NO_SUCH_REQUEST)]
+    groups: list[Step] = [(AND, 0, 0, REQUEST_GROUP), *_allow_only(REQUEST_GROUPS, NO_SUCH_REQUEST)]
     known: list[Step] = [
         (JUMP_EQUAL, len(FILE_REQUESTS) - place - 1 + len(groups), 0, value)
         for place, value in enumerate(FILE_REQUESTS)
     ]
-    return [(LOAD, 0, 0, _argument(1)), *known, *groups]
+    return [(LOAD, 0, 0, _argument_offset(1)), *known, *groups]
 
 
 class FilterProgram(ctypes.Structure):

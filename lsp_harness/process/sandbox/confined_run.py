@@ -23,7 +23,7 @@ DRAIN_S = 1.0
 """Wait for the rest of the output after the end."""
 GRACE_S = 0.2
 PYTEST_VARIABLES = ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-"""Which plug-ins pytest loads. Tests must run with those of the user."""
+"""Variables that decide which plug-ins pytest loads. Tests must run with those of the user."""
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", *PYTEST_VARIABLES)
 
 
@@ -124,7 +124,7 @@ def confined_environment(temporary: str, home: str, extra: Mapping[str, str] | N
     Args:
         temporary: The folder for temporary files.
         home: The home folder to show.
-        extra: More variables.
+        extra: Variables to add to the environment.
     """
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, "HOME": home, "TMPDIR": temporary, "PYTHONDONTWRITEBYTECODE": "1", **(extra or {})}

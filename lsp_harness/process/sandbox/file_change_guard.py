@@ -21,7 +21,7 @@ import struct
 import sys
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
@@ -83,7 +83,7 @@ class FileChangeGuard:
     def __init__(self, listener: int, folders: Sequence[str]) -> None:
         self._listener = listener
         self._folders = [os.path.realpath(folder) for folder in folders]
-        self._names = {numbers[_column()]: name for name, numbers in call_filter.CHANGES_OF_FILES.items()}
+        self._names = {numbers[_find_column()]: name for name, numbers in call_filter.CHANGES_OF_FILES.items()}
 
     def answer(self) -> None:
         """Answer one question of the kernel. The caller of the system call may have ended meanwhile."""
@@ -92,7 +92,7 @@ class FileChangeGuard:
             return
         number, thread, _, call, _, _, *arguments = NOTIFICATION.unpack(buffer.raw)
         try:
-            self._change(self._names[call], number, thread, arguments)
+            self._change_file(self._names[call], number, thread, arguments)
             error = 0
         except OSError as failure:
             error = failure.errno or errno.EPERM
@@ -100,15 +100,15 @@ class FileChangeGuard:
             error = errno.EPERM
         kernel.libc.ioctl(self._listener, ctypes.c_ulong(SEND), RESPONSE.pack(number, 0, -error, 0))
 
-    def _change(self, name: str, number: int, thread: int, arguments: Sequence[int]) -> None:
+    def _change_file(self, name: str, number: int, thread: int, arguments: Sequence[int]) -> None:
         folder, path, flags = PLACES[name]
         options = arguments[flags] & 0xFFFFFFFF if flags >= 0 else 0
         follows = name != "lchown" and not options & AT_SYMLINK_NOFOLLOW
-        base = _signed(arguments[folder]) if folder >= 0 else AT_FDCWD
+        base = _make_signed(arguments[folder]) if folder >= 0 else AT_FDCWD
         # `utimensat` and `futimesat` without a path are about the descriptor itself
         text = _read_path(thread, arguments[path]) if path >= 0 and arguments[path] else None
         if text == b"" and not options & AT_EMPTY_PATH:
-            raise OSError(errno.ENOENT, "an empty path")
+            raise OSError(errno.ENOENT, "the path is empty")
         opened = _open_file(thread, base, text, follows)
         try:
             make = self._prepare(name, opened, thread, arguments)
@@ -123,28 +123,28 @@ class FileChangeGuard:
     def _check(self, opened: int) -> None:
         real = os.readlink(f"/proc/self/fd/{opened}")
         if not any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in self._folders):
-            raise OSError(errno.EPERM, "a file outside")
+            raise OSError(errno.EPERM, "the file is outside of the allowed folders")
 
     def _prepare(self, name: str, opened: int, thread: int, arguments: Sequence[int]) -> Callable[[], None]:
         """Read the wanted values, and return a function that sets them."""
         if "chmod" in name:
             mode = arguments[max(PLACES[name][:2]) + 1] & 0o7777
             if stat.S_ISLNK(os.fstat(opened).st_mode):
-                raise OSError(errno.EOPNOTSUPP, "a link has no mode")
+                raise OSError(errno.EOPNOTSUPP, "the file is a link, and a link has no mode")
             return lambda: os.chmod(f"/proc/self/fd/{opened}", mode)
         if "chown" in name:
             first = max(PLACES[name][:2]) + 1
             owner, group = (ctypes.c_uint(value & 0xFFFFFFFF) for value in arguments[first : first + 2])
-            return lambda: _call(FCHOWNAT[_column()], opened, b"", owner, group, AT_EMPTY_PATH)
+            return lambda: _call(FCHOWNAT[_find_column()], opened, b"", owner, group, AT_EMPTY_PATH)
         times = _read_times(name, thread, arguments[max(PLACES[name][:2]) + 1])
-        return lambda: _call(UTIMENSAT[_column()], opened, b"", times, AT_EMPTY_PATH)
+        return lambda: _call(UTIMENSAT[_find_column()], opened, b"", times, AT_EMPTY_PATH)
 
 
-def _column() -> int:
+def _find_column() -> int:
     return call_filter.PROCESSORS[os.uname().machine][1]
 
 
-def _signed(value: int) -> int:
+def _make_signed(value: int) -> int:
     return ctypes.c_int(value & 0xFFFFFFFF).value
 
 
@@ -169,9 +169,9 @@ def _read_path(thread: int, address: int) -> bytes:
         if end >= 0:
             return text + piece[:end]
         if not piece:
-            raise OSError(errno.EFAULT, "no path")
+            raise OSError(errno.EFAULT, "the path cannot be read")
         text += piece
-    raise OSError(errno.ENAMETOOLONG, "a path that is too long")
+    raise OSError(errno.ENAMETOOLONG, "the path is too long")
 
 
 def _read_times(name: str, thread: int, address: int) -> bytes:
@@ -230,7 +230,7 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     child = os.fork()
     if child == 0:
         ours.close()
-        _become(theirs, start)
+        _become_program(theirs, start)
     theirs.close()
 
     def forward(number: int, _: object) -> None:
@@ -255,7 +255,7 @@ def start_guarded(folders: Sequence[str], start: Callable[[], NoReturn]) -> int:
     return _leave(_serve(FileChangeGuard(listener, folders), listener, child))
 
 
-def _become(theirs: Any, start: Callable[[], NoReturn]) -> NoReturn:
+def _become_program(theirs: Any, start: Callable[[], NoReturn]) -> NoReturn:
     """Set the filter, pass its questions to the parent, and become the program."""
     try:
         kernel.libc.prctl(kernel.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

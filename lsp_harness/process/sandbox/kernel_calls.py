@@ -10,7 +10,7 @@ import os
 import sys
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -35,7 +35,7 @@ import stat
 import sys
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import NoReturn, Required, TypedDict
@@ -216,7 +216,7 @@ def enter_namespaces() -> None:
         kernel.check(kernel.libc.unshare(NAMESPACES), "new namespaces cannot be made")
         os.close(asked)
         if os.waitpid(helper, 0)[1]:
-            raise OSError(errno.EPERM, "the users of a new namespace cannot be set")
+            raise OSError(errno.EPERM, "the user ids of a new namespace cannot be set")
         return
     kernel.check(kernel.libc.unshare(NAMESPACES), "new namespaces cannot be made")
     _write("/proc/self/setgroups", "deny")

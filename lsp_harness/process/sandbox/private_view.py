@@ -13,7 +13,7 @@ from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 
 LAUNCHER = Path(namespace_launcher.__file__)
 UBUNTU_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-"""Where Ubuntu says whether ordinary users may not use namespaces of users."""
+"""File in which Ubuntu says whether ordinary users may not use namespaces of users."""
 
 
 class PrivateView(Sandbox):
@@ -24,7 +24,7 @@ class PrivateView(Sandbox):
     has_overlays = True
 
     def wrap(self, argv: Sequence[str], policy: SandboxPolicy) -> list[str]:
-        """Return the command that runs a command under a policy."""
+        """Return the command line that runs a command within the view of a policy."""
         return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(describe_view(policy)), *argv]
 
     def find_problem(self) -> str:
@@ -58,7 +58,7 @@ class PrivateView(Sandbox):
                 return str(error)
             if result.returncode:
                 lines = result.stderr.strip().splitlines()
-                return (lines[-1] if lines else f"the exit status is {result.returncode}") + _hint()
+                return (lines[-1] if lines else f"the exit status is {result.returncode}") + _describe_remedy()
             if result.stdout != "inside" or (project / "left").exists() or file.read_text() != "outside":
                 return "an overlay does not keep its changes apart"
         return ""
@@ -88,7 +88,7 @@ def describe_view(policy: SandboxPolicy) -> "namespace_launcher.ViewRequest":
     }
 
 
-def _hint() -> str:
+def _describe_remedy() -> str:
     try:
         is_restricted = UBUNTU_SWITCH.read_text().strip() == "1"
     except OSError:

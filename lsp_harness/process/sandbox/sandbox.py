@@ -77,7 +77,7 @@ class Confinement:
 
 
 class NoSandbox(Sandbox):
-    """Nothing but the limits of resources. Only for trusted projects whose user has agreed."""
+    """The choice of no sandbox, only limits of resources. Only for trusted projects whose user has agreed."""
 
     name = "none"
     has_network = True
@@ -89,5 +89,5 @@ class NoSandbox(Sandbox):
         return list(argv)
 
     def find_problem(self) -> str:
-        """Return nothing: it always works."""
+        """Return an empty text: running without a sandbox always works."""
         return ""

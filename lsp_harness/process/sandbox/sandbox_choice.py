@@ -38,7 +38,7 @@ class SandboxChoice:
         """Return the assurance about programs that run on a folder, or None if they could reach the network.
 
         Args:
-            folder: The project.
+            folder: The folder of the project.
             program: The program that runs code or tools of the project.
         """
         return None if self.sandbox.has_network else Confinement(self.sandbox, folder, program)

@@ -41,7 +41,7 @@ class SandboxPolicy:
         hidden: Folders whose content it cannot read, such as the home of the user. What `folder`, `writable` and
             `visible` name within them stays visible.
         visible: Folders within `hidden` that the program needs, such as the environment of its interpreter.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
         overlays: Folders in which the program may write, while every change is gone after the run. Needs a sandbox with
             `has_overlays`.
         absent: Private files and folders that are not there for the program, or are empty, or cannot be read.

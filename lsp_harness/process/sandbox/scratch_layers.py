@@ -12,7 +12,7 @@ import os
 import stat
 
 TYPE_CHECKING = False
-"""As `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ class Layers:
     """The folder of the scratch layers, reached by a descriptor, because a mount may cover its path.
 
     Args:
-        path: The folder.
+        path: The path of the folder.
         size: The most bytes of a layer in memory, or 0.
         is_memory: Whether the folder itself is in memory.
     """
@@ -49,7 +49,7 @@ class Layers:
         of a container or a program in `/tmp` that is its own image. Each entry of such a folder has a layer of its own.
 
         Args:
-            path: The folder.
+            path: The path of the folder.
             lower: A descriptor of it.
             private: Files and folders that are not there for the program.
             mounts: The places of all file systems.

@@ -43,8 +43,8 @@ class ClaudeTerminal(PtyConnection):
 
     Args:
         order: The order to start it.
-        traits: Its keys.
-        observe: Receives the observations.
+        traits: The keys that claude understands.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         read_version: Returns the version of the installed program.
         check_login: Returns whether it has a login. It shows its prompt without one, too.
         login_hint: The way to log in.

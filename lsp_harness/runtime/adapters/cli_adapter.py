@@ -116,7 +116,7 @@ class CliAdapter(Adapter):
             )
         for argument in spec.args:
             if argument.partition("=")[0] in self.protected_arguments:
-                raise InvalidSpec(f"the argument {argument!r} belongs to lsp-harness", "leave it out")
+                raise InvalidSpec(f"the argument {argument!r} is set by lsp-harness", "leave it out")
 
 
 async def run_command(argv: Sequence[str], env: Mapping[str, str]) -> ToolRunResult:

@@ -9,7 +9,7 @@ from lsp_harness.runtime.connection import Connection, Observer
 
 SETTINGS = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
 KEY_IN_MEMORY = ("-c", 'cli_auth_credentials_store="ephemeral"')
-"""With this setting codex writes no key to the disk."""
+"""Setting with which codex writes no key to the disk."""
 ASK_SETTINGS = ("--ask-for-approval", "on-request", "--sandbox", "read-only")
 """In a sandbox that only reads, codex asks before everything else. Its policy `untrusted` is gone from the terminal."""
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")

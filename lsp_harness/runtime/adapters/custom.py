@@ -90,7 +90,7 @@ class SignReader:
         return ScreenReading(looks, replace(found, message=text), None, dialog)
 
     def forget(self) -> None:
-        """Let the screen settle again."""
+        """Treat the screen as just changed, so that its state counts only when it is unchanged for a while."""
         self._changed_at = self._clock()
 
     def explain(self) -> list[dict[str, Any]]:

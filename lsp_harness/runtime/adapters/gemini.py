@@ -50,7 +50,7 @@ class Gemini(CliAdapter):
         return Launch(tuple(argv), env)
 
     async def probe_login(self, program: str, env: Mapping[str, str]) -> AuthState:
-        """Look at its settings: it has no command for its status."""
+        """Return whether the settings of gemini have a login. It has no command for its status."""
         if any(env.get(name) for name in KEYS):
             return "ok"
         folder = Path(env.get("GEMINI_CLI_HOME") or env.get("HOME") or "~").expanduser() / ".gemini"

@@ -30,7 +30,7 @@ ANSWER_S = 600
 
 
 class OwnAgent(Adapter):
-    """Our own agent. It asks the gate of the runtime about each action."""
+    """The adapter of lsp-harness as an agent. It asks the permission gate of the runtime about each action."""
 
     name = "lsp-harness"
     program = sys.executable
@@ -42,16 +42,16 @@ class OwnAgent(Adapter):
             name, separator, _ = argument.partition("=")
             if name not in ALLOWED_ARGUMENTS or not separator:
                 allowed = ", ".join(f"{option}=…" for option in sorted(ALLOWED_ARGUMENTS))
-                raise InvalidSpec(f"the argument {name!r} is not allowed", f"these are: {allowed}")
+                raise InvalidSpec(f"the argument {name!r} is not allowed", f"use only these: {allowed}")
         if spec.permission_mode:
-            raise InvalidSpec("lsp-harness has no permission mode of its own here", "set permissions.mode")
+            raise InvalidSpec("an agent of the type lsp-harness takes no permission mode", "set permissions.mode")
         model = [f"--model={spec.model}"] if spec.model else []
         # without -P, Python would import files of the working folder
         session = (sys.executable, "-P", "-m", "lsp_harness", "session", "--ask-permissions")
         return Launch((*session, f"--permission-timeout={ANSWER_S}", *model, *spec.args))
 
     async def probe(self) -> Probe:
-        """Return that it is there: it is this program."""
+        """Return that the agent is available: it is this program."""
         return Probe(sys.executable, VERSION, is_recorded=True, auth="not needed")
 
     def connect(self, order: LaunchOrder, observe: Observer) -> Connection:
@@ -64,7 +64,7 @@ class OwnAgentConnection(StructuredConnection):
 
     Args:
         order: The order to start it.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     def __init__(self, order: LaunchOrder, observe: Observer) -> None:

@@ -71,7 +71,7 @@ class Echo(TerminalAdapter):
         return PtyTraits(exit_keys=(CTRL_C, CTRL_D), interrupt_keys=CTRL_C, prompt_rows=1)
 
     async def probe(self) -> Probe:
-        """Return that it is there: it is a part of lsp-harness."""
+        """Return that the agent is available: it is a part of lsp-harness."""
         return Probe(sys.executable, platform.python_version(), is_recorded=True, auth="not needed")
 
 

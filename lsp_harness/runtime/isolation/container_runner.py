@@ -87,16 +87,16 @@ class ContainerRunner(Runner):
         running = {row.pid for row in list_processes()}
         for name in listing.output.split():
             match = NAME.fullmatch(name)
-            if match and match["machine"] == _machine() and int(match["server"]) not in running:
+            if match and match["machine"] == _name_machine() and int(match["server"]) not in running:
                 run_place_command((self.program, "rm", "--force", name))
 
 
 def container_name(order: LaunchOrder) -> str:
     """Return the name of the container of an agent. It tells which server it belongs to."""
-    return f"{NAME_START}-{_machine()}-{os.getpid()}-{order.agent_id}"
+    return f"{NAME_START}-{_name_machine()}-{os.getpid()}-{order.agent_id}"
 
 
-def _machine() -> str:
+def _name_machine() -> str:
     # several machines can use one docker, and the numbers of their processes are not comparable
     return blake2b(platform.node().encode(), digest_size=4).hexdigest()
 

@@ -63,7 +63,7 @@ async def run_git(folder: Path, *arguments: str, env: Mapping[str, str] | None =
     Args:
         folder: The folder.
         arguments: The command of git and its arguments.
-        env: More variables.
+        env: Variables to add to the environment.
         stdin: The standard input.
 
     Raises:

@@ -68,7 +68,7 @@ class RunnerProblem:
     """The reason why a runner cannot be used on this machine.
 
     Attributes:
-        text: The reason.
+        text: The reason in words.
         hint: What the user can do.
         error: The error that a request for this runner gets.
     """
@@ -123,12 +123,12 @@ class Runner(ABC):
 
 
 class LocalRunner(Runner):
-    """This machine, with all rights of the user."""
+    """The runner on this machine, with all rights of the user."""
 
     name = "local"
 
     def find_problem(self) -> None:
-        """Return nothing: it always works."""
+        """Return an empty text: running on this machine always works."""
 
     def wrap(self, order: LaunchOrder, argv: Argv, *, has_terminal: bool) -> Argv:
         """Return the command itself."""
@@ -140,8 +140,8 @@ class PlaceResult:
     """The result of a command.
 
     Attributes:
-        exit_code: Its exit status.
-        output: Its standard output.
+        exit_code: The exit status of the command.
+        output: The standard output of the command.
         problem: The last line of its errors if it failed, else an empty text.
     """
 

@@ -54,7 +54,7 @@ class Runners:
         return RUNNERS[spec.runner or "local"](RunnerSettings.of(self._settings, spec.type))
 
     def wrap(self, order: LaunchOrder, argv: Argv, has_terminal: bool) -> Argv:
-        """Return the command that runs a command of an agent where its description wants it."""
+        """Return the command line that runs a command of an agent in the runner of its description."""
         return self.choose(order.spec).wrap(order, argv, has_terminal=has_terminal)
 
     def describe(self) -> list[dict[str, Any]]:

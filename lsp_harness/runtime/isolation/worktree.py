@@ -24,7 +24,7 @@ class Worktree:
         repository: The folder of the user's work tree.
         folder: The folder of the worktree.
         workdir: The folder in which the agent works: that of the user, in the worktree.
-        branch: The branch.
+        branch: The branch of the worktree.
         base: The commit with which it began.
     """
 

@@ -56,7 +56,7 @@ class Dialog:
             ValueError: It is not known which option is selected, or there is no such option.
         """
         if self.selected < 0 or not 0 <= number < len(self.options):
-            raise ValueError(f"no way from option {self.selected} to {number} of {len(self.options)}")
+            raise ValueError(f"option {number} of {len(self.options)} cannot be reached from option {self.selected}")
         return number - self.selected
 
 

@@ -162,7 +162,7 @@ GENERAL_RULES = "general"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A demand on one region.
+    """A condition of a rule: a pattern that a region of the screen must or must not show.
 
     Attributes:
         region: The region.
@@ -287,7 +287,7 @@ def read_rules(agent: str, text: str) -> ScreenRuleSet:
             _read_pattern(content, "row_of_options"),
         )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, re.error) as error:
-        raise InvalidRules(f"the rules for {agent} are wrong: {error!r}") from error
+        raise InvalidRules(f"the rules for {agent} cannot be read: {error!r}") from error
 
 
 def _read_composer(table: dict[str, Any]) -> ComposerShape:
@@ -304,7 +304,7 @@ def _read_composer(table: dict[str, Any]) -> ComposerShape:
 def _read_rule(agent: str, table: dict[str, Any]) -> ScreenRule:
     source = table.get("source", "screen")
     if table["activity"] not in get_args(Activity) or table.get("kind", "") not in get_args(BlockKind):
-        raise InvalidRules(f"the rule {table['name']} for {agent} has no known activity and kind")
+        raise InvalidRules(f"the rule {table['name']} for {agent} has an unknown activity or kind")
     return ScreenRule(
         name=f"{agent}/{table['name']}",
         source=source,
@@ -323,7 +323,7 @@ def _read_rule(agent: str, table: dict[str, Any]) -> ScreenRule:
 def _read_condition(table: Mapping[str, Any], source: str) -> Condition:
     region = table.get("region", "title" if source == "title" else "bottom")
     if region not in get_args(RegionName) or (region == "title") != (source == "title"):
-        raise InvalidRules(f"a rule for the {source} looks at {region}")
+        raise InvalidRules(f"a rule for the {source} cannot have the region {region}")
     return Condition(
         region,
         table.get("rows", 0),

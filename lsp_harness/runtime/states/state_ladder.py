@@ -34,7 +34,7 @@ class StateReport(Protocol):
 
     @property
     def state(self) -> str:
-        """Its state."""
+        """The state that the program reported."""
         ...
 
     @property
@@ -135,7 +135,7 @@ class StateLadder:
         return self._set(AgentState("starting", "process", "process/started"))
 
     def stop(self) -> AgentState:
-        """Note that the runtime ends the program. From now on no source counts."""
+        """Note that the runtime ends the program. From now on no claim of a source counts."""
         return self._set(AgentState("stopping", "process", "process/stopping"))
 
     def end(self, reason: str, *, is_error: bool = False) -> AgentState:
@@ -144,7 +144,7 @@ class StateLadder:
         return self._set(AgentState(status, "process", "process/ended", message=reason))
 
     def claim(self, claim: StateClaim) -> AgentState:
-        """Take the claim of a source in place of its claim before. Return the state that follows."""
+        """Replace the earlier claim of a source by a new one. Return the state that follows."""
         self._claims[claim.source] = TimedClaim(claim, self._clock())
         if claim.source in EXACT_SOURCES:
             self._exact.add(claim.source)

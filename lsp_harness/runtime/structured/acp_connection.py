@@ -30,7 +30,7 @@ class AcpConnection(StructuredConnection):
 
     Args:
         order: The order to start the agent.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         login_hint: The way to log in, in one sentence.
     """
 
@@ -48,7 +48,7 @@ class AcpConnection(StructuredConnection):
 
     @property
     def client(self) -> "ClientSideConnection":
-        """The protocol.
+        """The client side of the Agent Client Protocol.
 
         Raises:
             AgentError: The agent was not started.
@@ -87,7 +87,7 @@ class AcpConnection(StructuredConnection):
         """Send a prompt. Its answer comes later."""
         self._parts, self._parts_before = [], []
         self.claim("working", "message-sent")
-        self._turn = asyncio.ensure_future(self._prompt(message))
+        self._turn = asyncio.ensure_future(self._send_prompt(message))
         return True
 
     async def interrupt(self) -> None:
@@ -199,7 +199,7 @@ class AcpConnection(StructuredConnection):
     async def _send(self, message: dict[str, Any]) -> None:
         await self.program.send(message)
 
-    async def _prompt(self, message: str) -> None:
+    async def _send_prompt(self, message: str) -> None:
         from acp import RequestError, text_block
         from pydantic import ValidationError
 
@@ -246,9 +246,9 @@ class _Client:
     async def request_permission(
         self, session_id: str, tool_call: "ToolCallUpdate", options: "list[PermissionOption]", **_: Any
     ) -> "RequestPermissionResponse":
-        """Ask for a permission."""
+        """Pass a permission question of the agent on, and return the answer."""
         return await self._connection.decide(options, tool_call)
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
-        """Take an update."""
+        """Turn an update of the agent into observations."""
         self._connection.take_update(update)

@@ -41,7 +41,7 @@ class AppServerConnection(StructuredConnection):
 
     Args:
         order: The order to start it.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         key: A key that is used if there is no login. It stays in the memory of the program.
         key_arguments: Arguments with which the program keeps a key in its memory only.
     """

@@ -25,7 +25,7 @@ class HookReceiver:
     """A small HTTP server for the hooks of one agent.
 
     Args:
-        handle: Answers a hook.
+        handle: Returns the answer to a hook.
     """
 
     def __init__(self, handle: HandleHook) -> None:

@@ -35,7 +35,7 @@ class StreamJsonConnection(StructuredConnection):
 
     Args:
         order: The order to start it.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
         check_login: Raises AuthRequired if it has no login.
     """
 
@@ -52,7 +52,7 @@ class StreamJsonConnection(StructuredConnection):
         await super().start()
 
     async def greet(self) -> None:
-        """Begin the protocol."""
+        """Begin the protocol of claude by its first request."""
         await self._request({"subtype": "initialize", "hooks": None})
 
     async def submit(self, message: str) -> bool:

@@ -68,7 +68,7 @@ class JsonProgram:
         Args:
             argv: The command.
             cwd: The folder in which it runs.
-            env: Its whole environment.
+            env: All environment variables of the program.
             mark: The name by which its processes are found.
 
         Raises:
@@ -130,11 +130,11 @@ class JsonProgram:
             try:
                 line = await self._incoming.next()
             except LineTooLong as error:
-                self._remember(error.message.encode())
+                self._remember_line(error.message.encode())
                 continue
             if line is None:
                 return None
-            self._remember(line)
+            self._remember_line(line)
             if (message := _parse(line)) is not None:
                 return message
 
@@ -172,11 +172,11 @@ class JsonProgram:
                 *lines, pending = (pending + data).split(b"\n")
                 pending = pending[:MAX_KEPT_CHARS]
                 for line in lines:
-                    self._remember(line, is_error=True)
+                    self._remember_line(line, is_error=True)
         finally:
             transport.close()
 
-    def _remember(self, line: bytes, *, is_error: bool = False) -> None:
+    def _remember_line(self, line: bytes, *, is_error: bool = False) -> None:
         text = line[:MAX_KEPT_CHARS].decode(errors="replace").rstrip()
         self.lines.append(text)
         if is_error and text:
@@ -195,15 +195,15 @@ class _Outlet(asyncio.BaseProtocol):
         self.drained.set()
 
     def pause_writing(self) -> None:
-        """Wait from now on."""
+        """Make writers wait, because the pipe to the program is full."""
         self.drained.clear()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Let writers go on, because the pipe to the program has room again."""
         self.drained.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End all waiting."""
+        """Let writers go on, because the pipe to the program has ended."""
         self.drained.set()
 
 
@@ -232,7 +232,7 @@ class StructuredConnection(Connection):
 
     Args:
         order: The order to start the agent.
-        observe: Receives the observations.
+        observe: Receives each observation of the agent: a state, a message, a question, its end.
     """
 
     def __init__(self, order: LaunchOrder, observe: Observer) -> None:
@@ -318,7 +318,7 @@ class StructuredConnection(Connection):
 
     # -- observations
     def claim(self, activity: Activity, rule: str, *, kind: BlockKind = "", message: str = "", url: str = "") -> None:
-        """Report a state."""
+        """Report a state of the agent to the observer."""
         rule = f"{self.order.spec.type}/{rule}"
         self.observe(StateClaimed(StateClaim("transport", activity, rule, kind, message, url)))
 
@@ -405,7 +405,7 @@ class PendingRequests:
         return self._count, future
 
     def resolve(self, request_id: object, value: Mapping[str, Any] | AgentError) -> None:
-        """Give a request its answer, or the error of the agent."""
+        """Give the open request with this id its answer, or the error of the agent."""
         future = self._futures.pop(str(request_id), None)
         if future is None or future.done():
             return
@@ -415,6 +415,6 @@ class PendingRequests:
             future.set_result(value)
 
     def fail_all(self, error: AgentError) -> None:
-        """Give all requests an error."""
+        """Give all open requests an error instead of an answer."""
         for request_id in list(self._futures):
             self.resolve(request_id, error)

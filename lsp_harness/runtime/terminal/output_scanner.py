@@ -149,7 +149,7 @@ def answer_query(query: TerminalQuery, cursor: tuple[int, int], size: tuple[int,
     """Return the answer to a question of the program. It is empty for a question that gets none.
 
     Args:
-        query: The question.
+        query: The question of the program to the terminal.
         cursor: The row and the column of the cursor, from 0 on.
         size: The numbers of rows and columns.
     """

@@ -54,7 +54,7 @@ class PtyProgram:
         Args:
             argv: The command. The first item is found on PATH of `env`.
             cwd: The folder in which it runs.
-            env: Its whole environment.
+            env: All environment variables of the program.
             columns: The width of its terminal.
             rows: The height of its terminal.
 

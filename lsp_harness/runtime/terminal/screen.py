@@ -96,7 +96,7 @@ class Screen:
             "r": self._set_margins,
             "I": self._tab_forward,
             "Z": self._tab_back,
-            "b": self._repeat,
+            "b": self._repeat_character,
             "s": lambda _: grid.save_cursor(),
             "u": lambda _: grid.restore_cursor(),
             "h": lambda p: self._set_plain_modes(p, is_on=True),
@@ -105,12 +105,12 @@ class Screen:
 
     @property
     def columns(self) -> int:
-        """The width."""
+        """The width of the screen in cells."""
         return self._grid.columns
 
     @property
     def lines(self) -> int:
-        """The height."""
+        """The height of the screen in cells."""
         return self._grid.lines
 
     @property
@@ -142,7 +142,7 @@ class Screen:
                 case "final":
                     self._control_sequence(match)
                 case "control":
-                    self._control(match["control"])
+                    self._handle_control(match["control"])
                 case "escape":
                     self._escape(match["middle"], match["escape"])
                 case "command":
@@ -174,14 +174,14 @@ class Screen:
         return render_grid(self._grid)
 
     def resize(self, columns: int, lines: int) -> None:
-        """Change the size."""
+        """Change the size of the screen."""
         self._grid.resize(lines, columns)
 
     def close(self) -> None:
         """Free the memory. The screen cannot be used afterwards."""
         self._grid = TextGrid(1, 1)
 
-    def _control(self, control: str) -> None:
+    def _handle_control(self, control: str) -> None:
         if act := self._controls.get(control):
             if control == "\b":
                 self._grid.settle_cursor()
@@ -205,7 +205,7 @@ class Screen:
         if not text.isprintable():
             # control characters in a sequence take effect before it
             for control in [character for character in text if not character.isprintable()]:
-                self._control(control)
+                self._handle_control(control)
             text = "".join(character for character in text if character.isprintable())
         if match["between"]:
             if match["between"] == "!" and final == "p":
@@ -252,7 +252,7 @@ class Screen:
         for _ in range(min(parameters[0] or 1, self._grid.columns)):
             cursor.x = max((stop for stop in set[int](self._grid.tabstops) if stop < cursor.x), default=0)
 
-    def _repeat(self, parameters: list[int]) -> None:
+    def _repeat_character(self, parameters: list[int]) -> None:
         drawn = [character for character in self._last_text if character_width(character) > 0]
         if drawn:
             self._grid.draw(drawn[-1] * min(parameters[0] or 1, MAX_REPEAT))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.secret_values import secret_values
+from lsp_harness.files.secret_values import find_secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
 from lsp_harness.runtime.terminal.output_scanner import OutputSplitter, TerminalQuery, answer_query, scan_output
@@ -104,7 +104,7 @@ class Terminal:
         screen = await asyncio.to_thread(_open_screen, columns, rows)
         environment = add_mark(terminal_environment(env), mark)
         program = await PtyProgram.start(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
-        return cls(program, screen, TerminalLog(log_file, secret_values(env)), mark)
+        return cls(program, screen, TerminalLog(log_file, find_secret_values(env)), mark)
 
     @property
     def pid(self) -> int:
@@ -122,7 +122,7 @@ class Terminal:
         return self._records.reports
 
     def write(self, data: bytes) -> None:
-        """Type into the terminal.
+        """Write bytes to the input of the program, as if they were typed.
 
         Raises:
             AgentNotReady: The program has ended.
@@ -214,7 +214,7 @@ class Terminal:
                 await self._output.ended.wait()
         self._finish()
         self.exit_code = code
-        self._signal(TerminalEnded(code))
+        self._handle_signal(TerminalEnded(code))
 
     def _finish(self) -> None:
         """Close all descriptors, and tell the viewers."""
@@ -247,12 +247,12 @@ class Terminal:
                 screen = self.screen
                 self._input.add(answer_query(part, screen.cursor, (screen.lines, screen.columns)))
             else:
-                self._signal(part)
+                self._handle_signal(part)
         if output := b"".join(shown):
             self._viewers.add(output)
             self._note_change()
 
-    def _signal(self, signal: TerminalSignal) -> None:
+    def _handle_signal(self, signal: TerminalSignal) -> None:
         if isinstance(signal, StatusReported):
             self._records.add(signal.report)
         elif isinstance(signal, LinkShown):
@@ -269,7 +269,7 @@ class Terminal:
     def _signal_change(self) -> None:
         self._change_timer = None
         self._log.flush()
-        self._signal(ScreenChanged())
+        self._handle_signal(ScreenChanged())
 
 
 def _open_screen(columns: int, lines: int) -> "Screen":

@@ -47,7 +47,7 @@ class StatusReport:
 
     Attributes:
         state: What the program does.
-        app: Its name.
+        app: The name of the program.
         id: The part of the program that reports, such as `main/subagent`.
         kind: What it waits for if it is `blocked`: `permission`, `question`, `auth`, or another word.
         progress: The progress in percent, or None.
@@ -214,10 +214,10 @@ def find_login_url(rows: Sequence[str], columns: int, links: Iterable[str] = (),
     bytes of the output are read, where a program wrote the address in one piece.
 
     Args:
-        rows: The visible rows.
+        rows: The visible rows of the screen.
         columns: The width of the screen.
         links: The targets of the links that the program printed, the newest one last.
-        raw: The newest output.
+        raw: The newest output of the program.
     """
     for url in reversed([*links]):
         if LOGIN_WORD.search(url):

@@ -76,7 +76,7 @@ class TerminalInput:
         return True
 
     def close(self) -> None:
-        """Forget what waits."""
+        """Drop the input that was not written yet."""
         self._is_closed = True
         self._pending.clear()
         self._loop.remove_writer(self._descriptor)
@@ -104,7 +104,7 @@ class ProgramOutput:
 
     Args:
         descriptor: The terminal. It does not block.
-        receive: Gets the output.
+        receive: Receives each piece of output.
     """
 
     def __init__(self, descriptor: int, receive: Callable[[bytes], None]) -> None:
@@ -115,7 +115,7 @@ class ProgramOutput:
         self._loop.add_reader(descriptor, self._read)
 
     def close(self) -> None:
-        """Stop reading."""
+        """Stop reading the output of the program."""
         if not self.ended.is_set():
             self._loop.remove_reader(self._descriptor)
             self.ended.set()

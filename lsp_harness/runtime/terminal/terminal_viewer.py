@@ -24,11 +24,11 @@ class PausableOutput(Protocol):
     """The output of a program, which waits while nobody reads it."""
 
     def pause(self) -> None:
-        """Stop reading."""
+        """Stop reading the output of the program."""
         ...
 
     def resume(self) -> None:
-        """Go on reading."""
+        """Read the output of the program again."""
         ...
 
 
@@ -67,7 +67,7 @@ class TerminalViewer(AsyncIterator[bytes]):
     def drop(self) -> None:
         """Forget all that waits. The next read raises `SlowViewer`."""
         self.is_dropped = True
-        self._empty()
+        self._drop_output()
         self._changed.set()
 
     def end(self) -> None:
@@ -76,8 +76,8 @@ class TerminalViewer(AsyncIterator[bytes]):
         self._changed.set()
 
     def close(self) -> None:
-        """Stop viewing."""
-        self._empty()
+        """End this viewer. Its reader gets no more output."""
+        self._drop_output()
         self._group.remove(self)
         self.end()
 
@@ -91,11 +91,11 @@ class TerminalViewer(AsyncIterator[bytes]):
             self._changed.clear()
             await self._changed.wait()
         data = b"".join(self._chunks)
-        self._empty()
+        self._drop_output()
         self._group.note_read()
         return data
 
-    def _empty(self) -> None:
+    def _drop_output(self) -> None:
         self._chunks.clear()
         self._size = 0
 
@@ -119,7 +119,7 @@ class ViewerGroup:
         return viewer
 
     def remove(self, viewer: TerminalViewer) -> None:
-        """Forget a viewer."""
+        """Remove a viewer of the terminal."""
         self._viewers.discard(viewer)
         self.note_read()
 

@@ -54,7 +54,7 @@ class TextGrid(PyteScreen):
 
     @property
     def is_alternate(self) -> bool:
-        """The second screen is shown."""
+        """True if the alternate screen is shown, as programs of the whole screen use it."""
         return self._primary is not None
 
     @property

@@ -23,7 +23,7 @@ MAX_LABEL_CHARS = 60
 async def complete_inline(
     client: EditorClient, snapshot: Snapshot, params: types.InlineCompletionParams
 ) -> types.InlineCompletionList:
-    """Return ghost text.
+    """Return ghost text for an inline completion request.
 
     If the engine does not work, one request fails. The requests of the keys after it get an empty answer.
     """
@@ -82,7 +82,7 @@ async def complete(client: EditorClient, snapshot: Snapshot, params: types.Compl
             if client.is_new_failure(error.message):
                 raise
     items = [
-        _item(client, document, cursor, suggestion)
+        _make_item(client, document, cursor, suggestion)
         for suggestion in suggestions
         if _is_in_cursor_line(document, cursor, suggestion)
     ]
@@ -95,7 +95,7 @@ def _is_in_cursor_line(document: Document, cursor: int, suggestion: Suggestion) 
     return start <= suggestion.start <= cursor <= suggestion.end <= end
 
 
-def _item(client: EditorClient, document: Document, cursor: int, suggestion: Suggestion) -> types.CompletionItem:
+def _make_item(client: EditorClient, document: Document, cursor: int, suggestion: Suggestion) -> types.CompletionItem:
     replaced_text = decode(document.data[suggestion.start : cursor])
     text = suggestion.text
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [text]

@@ -103,7 +103,7 @@ def _apply(client: EditorClient, uri: str, params: Any, changes: list[TextChange
 
 @feature(types.TEXT_DOCUMENT_DID_CLOSE)
 def close_document(client: EditorClient, params: Any) -> None:
-    """Forget the document."""
+    """Forget a document that the editor has closed."""
     uri = document_uri(types.TEXT_DOCUMENT_DID_CLOSE, params)
     client.harness.close(uri)
     client.report_text(uri)

@@ -43,7 +43,7 @@ class Feature:
 
     Attributes:
         method: The method in the protocol.
-        run: The function.
+        run: The function that handles the message.
         document_uri: Returns the URI of the document that a request freezes, or None.
         answer_out_of_sync: Returns the answer to a request if the text of the document is not known any more.
         is_offered: Returns whether a client with these capabilities gets the feature.

@@ -24,13 +24,13 @@ async def list_declarations(
     await client.harness.documents.tree_when_ready(snapshot.document)
     declarations = client.harness.documents.declarations(snapshot.document)
     return (
-        _tree(client, snapshot, declarations)
+        _build_tree(client, snapshot, declarations)
         if client.capabilities.symbol_trees
         else _list(client, snapshot, declarations)
     )
 
 
-def _tree(
+def _build_tree(
     client: EditorClient, snapshot: Snapshot, declarations: "Sequence[Declaration]"
 ) -> list[types.DocumentSymbol]:
     children: list[list[types.DocumentSymbol]] = []
@@ -40,8 +40,8 @@ def _tree(
         symbol = types.DocumentSymbol(
             name=f"{declaration.owner}.{declaration.name}" if declaration.owner else declaration.name,
             kind=SYMBOL_KINDS[declaration.kind],
-            range=_range(client, snapshot, declaration.start, declaration.end),
-            selection_range=_range(
+            range=_make_range(client, snapshot, declaration.start, declaration.end),
+            selection_range=_make_range(
                 client, snapshot, declaration.name_start, declaration.name_start + len(encode(declaration.name))
             ),
             children=children[-1],
@@ -62,7 +62,7 @@ def _list(
             name=declaration.name,
             kind=SYMBOL_KINDS[declaration.kind],
             location=types.Location(
-                snapshot.document.uri, _range(client, snapshot, declaration.start, declaration.end)
+                snapshot.document.uri, _make_range(client, snapshot, declaration.start, declaration.end)
             ),
             container_name=qualified_name(declarations, declaration).rpartition(".")[0] or None,
         )
@@ -71,7 +71,7 @@ def _list(
     ]
 
 
-def _range(client: EditorClient, snapshot: Snapshot, start: int, end: int) -> types.Range:
+def _make_range(client: EditorClient, snapshot: Snapshot, start: int, end: int) -> types.Range:
     return lsp_range(snapshot.document, start, end, client.capabilities.encoding)
 
 

@@ -11,7 +11,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 
 def _no_findings(error: DocumentOutOfSync) -> types.RelatedFullDocumentDiagnosticReport:
-    """Return no diagnostics."""
+    """Return no diagnostics, for a document that is not open."""
     return types.RelatedFullDocumentDiagnosticReport(items=[])
 
 
@@ -37,7 +37,7 @@ async def report_findings(
 
 
 def _no_lenses(error: DocumentOutOfSync) -> list[types.CodeLens]:
-    """Return no lenses."""
+    """Return no lenses, for a document that is not open."""
     return []
 
 

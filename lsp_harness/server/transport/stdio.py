@@ -31,7 +31,7 @@ async def open_stdio() -> FramedStream:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-    await _feed(reader, input_fd)
+    await _feed_reader(reader, input_fd)
     sink = await _PipeSink.open(output_fd) if _is_pollable_output(input_fd, output_fd) else _ThreadSink(output_fd)
     return FramedStream(reader, sink, strict=False)
 
@@ -49,7 +49,7 @@ def _is_pollable_output(input_fd: int, output_fd: int) -> bool:
     return _is_pollable(output_fd) and not os.path.samestat(os.fstat(input_fd), os.fstat(output_fd))
 
 
-async def _feed(reader: asyncio.StreamReader, fd: int) -> None:
+async def _feed_reader(reader: asyncio.StreamReader, fd: int) -> None:
     loop = asyncio.get_running_loop()
     if _is_pollable(fd):
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", buffering=0))

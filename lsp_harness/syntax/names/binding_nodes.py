@@ -65,7 +65,7 @@ KEY_FIELDS: Mapping[str, tuple[str]] = {
     "jsx_attribute": ("",),
     "element_value_pair": ("key",),
 }
-"""For each node with a key, the field of the key; an empty string stands for the first child."""
+"""Type of a node with a key → the field of the key. An empty text stands for the first child."""
 TYPE_NODES = frozenset(
     {"type", "named_type", "type_argument_list", "base_list", "nullable_type", "array_type", "type_annotation"}
     | {"type_arguments", "attribute_item", "base_clause", "class_interface_clause", "superclass", "type_list"}

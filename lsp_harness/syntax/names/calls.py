@@ -157,7 +157,7 @@ def _constructor_parameters(node: Node) -> tuple[Parameter, ...]:
         if statement.type == "expression_statement" and first and first.type == "assignment":
             left, annotation = first.child_by_field_name("left"), first.child_by_field_name("type")
             if annotation:
-                fields.append(Parameter(_text(left), _text(annotation)))
+                fields.append(Parameter(_read_text(left), _read_text(annotation)))
     return tuple(fields)
 
 
@@ -179,12 +179,12 @@ def _read_parameters(parameter_list: Node) -> Iterator[Parameter]:
             continue
         type_node = node.child_by_field_name("type")
         for name_node in node.children_by_field_name("name") or [_name_node(node)]:
-            name = _text(name_node).lstrip("$&*.")
+            name = _read_text(name_node).lstrip("$&*.")
             if NAME.fullmatch(name) and name not in RECEIVER_NAMES:
                 # In C the star of a pointer belongs to the declarator, not to the type.
                 declarator = node.child_by_field_name("declarator")
                 star = " *" if declarator and declarator.type in ("pointer_declarator", "array_declarator") else ""
-                yield Parameter(name, _text(type_node) + star)
+                yield Parameter(name, _read_text(type_node) + star)
 
 
 def _name_node(node: Node) -> Node:
@@ -203,10 +203,10 @@ def _read_call(node: Node) -> Call | None:
         return None
     callee_fields = ("function", "method", "name", "constructor", "type")
     callee = next((child for field in callee_fields if (child := node.child_by_field_name(field))), None)
-    text = _text(callee) if callee else _text(next(iter(node.named_children), None))
+    text = _read_text(callee) if callee else _read_text(next(iter(node.named_children), None))
     names = NAME.findall(text.split("<")[0])
     name = names[-1] if names else ""
-    receiver = _text(node.child_by_field_name("receiver") or node.child_by_field_name("object"))
+    receiver = _read_text(node.child_by_field_name("receiver") or node.child_by_field_name("object"))
     if not receiver and name:
         receiver = text[: text.rfind(name)].rstrip(".:->?")
     arguments = tuple(
@@ -220,8 +220,8 @@ def _read_call(node: Node) -> Call | None:
 def _read_argument(node: Node) -> Argument:
     inner = next(iter(node.named_children), None) if node.type == "argument" and node.named_child_count == 1 else node
     kind = inner.type if inner else node.type
-    return Argument(Span(*node.byte_range), _text(node), LITERAL_KINDS.get(kind, ""))
+    return Argument(Span(*node.byte_range), _read_text(node), LITERAL_KINDS.get(kind, ""))
 
 
-def _text(node: Node | None) -> str:
+def _read_text(node: Node | None) -> str:
     return decode(node.text or b"") if node else ""

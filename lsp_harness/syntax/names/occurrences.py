@@ -101,7 +101,7 @@ def occurrence_at(tree: SyntaxTree, span: Span) -> Occurrence | None:
     if any(node.type in IMPORT_NODES for node in path[1:6]) and not _is_in_require(path):
         role = "import"
     elif _is_member(tree, path):
-        role, receiver = "member", _receiver(tree, path, leaf)
+        role, receiver = "member", _read_receiver(tree, path, leaf)
     elif leaf.type == "instance_variable" or leaf.type == "class_variable":
         role, receiver = "member", "@"
     else:
@@ -209,7 +209,7 @@ def _is_member(tree: SyntaxTree, path: list[Node]) -> bool:
     return False
 
 
-def _receiver(tree: SyntaxTree, path: list[Node], leaf: Node) -> str:
+def _read_receiver(tree: SyntaxTree, path: list[Node], leaf: Node) -> str:
     """Return the text before the access operator of a member, or an empty string if the tree does not show it."""
     for node in path:
         if node.type == "token_tree":

@@ -191,7 +191,7 @@ def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
         for kind, node in captured:
             offset = node.start_byte
             if kind == "bound":
-                bindings.setdefault(_text(tree, node), []).append(node)
+                bindings.setdefault(_read_text(tree, node), []).append(node)
             elif kind in ("use", "call") and "receiver" not in nodes:
                 uses[offset] = node
                 if (kind == "call" and not needs_bindings) or (node.parent and node.parent.type in AMBIGUOUS_PARENTS):
@@ -200,7 +200,7 @@ def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
                 excluded.add(offset)
     names: dict[str, None] = {}
     for at, node in sorted(uses.items()):
-        name = _text(tree, node)
+        name = _read_text(tree, node)
         if at in excluded or name in names or not _is_bare(tree.data, at, name):
             continue
         if all(_is_used_before(node, binding) for binding in bindings.get(name, ())):
@@ -208,7 +208,7 @@ def _used_names(tree: SyntaxTree, byte_range: tuple[int, int]) -> list[str]:
     return [name for name in names if needs_bindings or not name[:1].isupper()]
 
 
-def _text(tree: SyntaxTree, node: Node) -> str:
+def _read_text(tree: SyntaxTree, node: Node) -> str:
     return decode(tree.data[node.start_byte : node.end_byte])
 
 

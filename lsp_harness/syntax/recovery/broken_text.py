@@ -72,7 +72,7 @@ class BrokenLineSearch:
         for begin, end in self._split_blocks(first, last):
             if self._remaining_parses <= 0 or self._remaining_bytes <= 0:
                 return []
-            if self._parses(begin, end):
+            if self._does_parse(begin, end):
                 continue
             width = min((w for w in self._widths[begin:end] if w >= 0), default=0)
             own_lines = [n for n in range(begin, end) if 0 <= self._widths[n] <= width]
@@ -89,7 +89,7 @@ class BrokenLineSearch:
             starts.insert(0, first)
         return list(zip(starts, [*starts[1:], last], strict=True))
 
-    def _parses(self, first: int, last: int) -> bool:
+    def _does_parse(self, first: int, last: int) -> bool:
         text = b"\n".join(self._lines[first:last])
         if not text.strip():
             return True

@@ -188,7 +188,7 @@ def is_misplaced_removal(tree: SyntaxTree, token: bytes, position: int) -> bool:
 
     Args:
         tree: The tree of the text after the deletion. It has no error.
-        token: The deleted token.
+        token: The token that was deleted.
         position: The byte offset at which the token was.
     """
     traits = tree.language.recovery

@@ -14,7 +14,7 @@ from itertools import islice
 from time import thread_time
 from typing import NamedTuple
 
-from lsp_harness.config.resources import resource_path
+from lsp_harness.config.resources import find_resource
 from lsp_harness.syntax.parse_budget import Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.recovery.broken_text import BrokenText
 from lsp_harness.syntax.recovery.edit_evidence import Evidence, EvidenceCollector, add_comparisons, no_edit_evidence
@@ -37,7 +37,8 @@ MAX_TRIALS = 3_000
 PARSE_TIME_S = 0.15
 """Maximum processor time of the parses of all trials. A single trial can make a text that takes seconds to parse."""
 DOUBT_NATS = 1.0
-"""If another fault is likelier than the best edit by more than this, all edits cost too much."""
+"""Difference in evidence from which on all edits cost too much, because another fault is likelier than the best edit.
+"""
 MAX_EXTRA_COST = 3.0
 """An edit that costs 2 plus this or more is not returned."""
 OUT_OF_LINE, OUT_OF_LINE_WEIGHT = "out of line beside one brace in line", 2.5
@@ -85,7 +86,7 @@ def find_recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits 
         The edits. The list is empty if the text has no fault.
     """
     broken_text = BrokenText(tree, start, end)
-    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not find_faults(tree) and _compiles(tree)):
+    if len(tree.data) > MAX_TEXT_BYTES or not broken_text.tokens or (not find_faults(tree) and _does_compile(tree)):
         return []
     repairs = list(_try_edits(broken_text, limits or TrialLimits()))
     complete = [repair for repair in repairs if repair.is_complete] or repairs
@@ -117,11 +118,11 @@ def _remove_equal_outcomes(broken_text: BrokenText, edits: list[tuple[float, Tri
     """Keep only the first of several edits that lead to the same tokens with different indentation."""
     first_by_outcome: dict[tuple[object, ...], tuple[float, Trial]] = {}
     for weight, trial in edits:
-        first_by_outcome.setdefault(_outcome(broken_text, trial), (weight, trial))
+        first_by_outcome.setdefault(_make_outcome_key(broken_text, trial), (weight, trial))
     return list(first_by_outcome.values())
 
 
-def _outcome(broken_text: BrokenText, trial: Trial) -> tuple[object, ...]:
+def _make_outcome_key(broken_text: BrokenText, trial: Trial) -> tuple[object, ...]:
     """Return a key that is equal for edits with the same tokens afterwards.
 
     An insertion before or after an equal token has the same key.
@@ -165,7 +166,7 @@ def weights() -> Mapping[str, float]:
 
     `benchmarks/token_weights.py` fits them on code with one changed token.
     """
-    table: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
+    table: dict[str, float] = json.loads(find_resource("recovery", "weights.json").read_text("utf-8"))
     return table
 
 
@@ -239,7 +240,7 @@ def _has_fewer_faults(
     return len(remaining) < len(faults_before) and not find_new_tree_faults(tree, new_tree, [edit])
 
 
-def _compiles(tree: SyntaxTree) -> bool:
+def _does_compile(tree: SyntaxTree) -> bool:
     return not tree.language.compiles_in_process or find_python_fault(tree.data) is None
 
 

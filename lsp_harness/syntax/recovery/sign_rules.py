@@ -86,7 +86,7 @@ COMPARISON_PARENT = re.compile(
     r"\A(?:if|elif|unless|while|until|assert|return|conditional|ternary|boolean_operator|not_operator"
     r"|match_arm|when|do_statement|for_statement)"
 )
-"""Nodes that need a condition."""
+"""Types of nodes that need a condition, where a comparison is likely."""
 
 NO_CONDITION_PARENT = re.compile(
     r"statement\Z|\A(?:block|body|program|module|array|list|dictionary|object|hash|pair|argument)|element|declarat"
@@ -101,7 +101,7 @@ BLANKS_BESIDE_COMMA = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 
 
-def _comma(sign: SignPlace) -> str:
+def _check_comma(sign: SignPlace) -> str:
     if BLANKS_BESIDE_COMMA.search(sign.text_before[-2:] + b"," + sign.text_after[:3]):
         return "into a gap of two blanks, where an operator may be missing"
     kind, node = sign.parent.type, sign.parent
@@ -121,7 +121,7 @@ def _comma(sign: SignPlace) -> str:
     return "between two values that are in no list" if is_bare else ""
 
 
-def _semicolon(sign: SignPlace) -> str:
+def _check_semicolon(sign: SignPlace) -> str:
     if not sign.language.recovery.needs_semicolons:
         return ""
     rest, _, next_lines = sign.text_after.partition(b"\n")
@@ -142,7 +142,7 @@ def _semicolon(sign: SignPlace) -> str:
     return "into a statement that continues after it"
 
 
-def _assignment(sign: SignPlace) -> str:
+def _check_assignment(sign: SignPlace) -> str:
     if sign.parent.type == "object_assignment_pattern" and sign.parent_type(0) == "object":
         return "into an object, which has `:` there"
     if sign.parent.type not in ASSIGNMENT_NODES:
@@ -167,7 +167,7 @@ def _assignment(sign: SignPlace) -> str:
     return ""
 
 
-def _comparison(sign: SignPlace) -> str:
+def _check_comparison(sign: SignPlace) -> str:
     if not sign.is_replacement:
         return "where another operator may be missing"
     for node in sign.nodes[1:]:
@@ -178,11 +178,11 @@ def _comparison(sign: SignPlace) -> str:
     return "where no condition is needed"
 
 
-def _membership(sign: SignPlace) -> str:
+def _check_membership(sign: SignPlace) -> str:
     return "" if re.match("for_", sign.parent.type) else "where another operator may be missing"
 
 
-def _member(sign: SignPlace) -> str:
+def _check_member(sign: SignPlace) -> str:
     word_before, word_after = WORD_BEFORE.search(sign.text_before), WORD_AFTER.match(sign.text_after)
     if not word_before or not word_after:
         return "between two values, where something else may be missing" if sign.text_before[-1:] == b" " else ""
@@ -200,11 +200,11 @@ def _member(sign: SignPlace) -> str:
     return "" if imported else "between two words, where something else may be missing"
 
 
-def _arrow(sign: SignPlace) -> str:
+def _check_arrow(sign: SignPlace) -> str:
     if sign.parent.type.endswith("_pattern") and sign.language.recovery.arrow_matches_patterns:
         return "where nothing is compared with a pattern"
     if sign.language.recovery.arrow_reads_members and sign.parent.type != "array_element_initializer":
-        return _member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
+        return _check_member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
     if sign.parent.type == "array_element_initializer" and _is_only_element(sign, b"=>"):
         return "into a list of single values"
     if sign.parent.type in ("arrow_function", "lambda_expression"):
@@ -217,7 +217,7 @@ def _arrow(sign: SignPlace) -> str:
     return ""
 
 
-def _colon(sign: SignPlace) -> str:
+def _check_colon(sign: SignPlace) -> str:
     kind = sign.parent.type
     if sign.is_replacement and kind != "pair":
         return "where no object has a value"
@@ -233,7 +233,7 @@ def _colon(sign: SignPlace) -> str:
     return ""
 
 
-def _declaration(sign: SignPlace) -> str:
+def _check_declaration(sign: SignPlace) -> str:
     word = WORD_BEFORE.search(sign.text_before)
     return "behind a name that is declared already" if word and occurs_before(sign, word[1]) else ""
 
@@ -322,21 +322,21 @@ def check_closing_brace(sign: SignPlace) -> str:
 
 
 RULES: Mapping[str, Callable[[SignPlace], str]] = {
-    ",": _comma,
-    ";": _semicolon,
-    "=": _assignment,
-    "==": _comparison,
-    "in": _membership,
-    ".": _member,
-    "->": _arrow,
-    "=>": _arrow,
-    ":": _colon,
+    ",": _check_comma,
+    ";": _check_semicolon,
+    "=": _check_assignment,
+    "==": _check_comparison,
+    "in": _check_membership,
+    ".": _check_member,
+    "->": _check_arrow,
+    "=>": _check_arrow,
+    ":": _check_colon,
     "(": check_opener,
     ")": check_closer,
     "do": _block_word,
     "{": check_opening_brace,
     "}": check_closing_brace,
-    ":=": _declaration,
+    ":=": _check_declaration,
     "[": lambda sign: "",
 }
 """The rule for each sign."""

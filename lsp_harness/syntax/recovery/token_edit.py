@@ -15,7 +15,7 @@ class Trial(NamedTuple):
 
     Attributes:
         edit: The edit of the text.
-        action: What it does.
+        action: What the edit does with the token.
         token: The bytes of the token that it inserts, deletes, or puts in the place of another one.
         position: The index of the token that it deletes or replaces, or before which it inserts.
         opener: The index of the bracket or block that it closes, or -1. For an inserted opener it is the index of the

@@ -89,8 +89,8 @@ def _remove_binding_statement(tree: SyntaxTree, path: list[Node], binding: Occur
     other_edits = _remove_assignments(tree, binding, name)
     if other_edits is None:
         return
-    declarators = [*_declarators(statement)]
-    value = _value(next((node for node in inner if node.type in DECLARATOR_NODES), statement))
+    declarators = [*_list_declarators(statement)]
+    value = _find_value(next((node for node in inner if node.type in DECLARATOR_NODES), statement))
     if len(declarators) > 1:
         declarator = next((node for node in declarators if node in inner), None)
         if declarator and (value is None or is_pure(value)):
@@ -111,17 +111,17 @@ def _is_inner(node: Node) -> bool:
     return bool(parent and parent.type in ("expression_statement", "local_declaration_statement", "field_declaration"))
 
 
-def _declarators(statement: Node) -> Iterator[Node]:
+def _list_declarators(statement: Node) -> Iterator[Node]:
     for parent in (statement, *(node for node in statement.named_children if node.type == "variable_declaration")):
         for child in parent.named_children:
             if child.type in DECLARATOR_NODES or child in parent.children_by_field_name("declarator"):
                 yield child
 
 
-def _value(node: Node) -> Node | None:
+def _find_value(node: Node) -> Node | None:
     if node.type == "expression_statement":
         inner = next(iter(node.named_children), None)
-        return _value(inner) if inner else None
+        return _find_value(inner) if inner else None
     value = node.child_by_field_name("value") or node.child_by_field_name("right")
     if value is None and node.type == "variable_declarator" and node.named_child_count > 1:
         # In C# the value is not a field of the node.
@@ -144,7 +144,7 @@ def _remove_assignments(tree: SyntaxTree, binding: Occurrence, name: str) -> tup
             continue
         path = nodes_around(tree.root, *occurrence.span)
         statement = next((node for node in path if node.type in ("expression_statement", "assignment_statement")), None)
-        value = _value(statement) if statement else None
+        value = _find_value(statement) if statement else None
         first = next(iter(statement.named_children), None) if statement else None
         left = (first.child_by_field_name("left") if first else None) or (
             statement.child_by_field_name("left") if statement else None

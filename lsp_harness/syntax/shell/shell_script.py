@@ -397,7 +397,7 @@ def _read_declaration(node: Node, reading: _Reading) -> None:
         if child.type == "variable_assignment":
             assignments.append(_assignment(child, reading))
             words.append(
-                literal(f"{assignments[-1][0]}=") if not assignments[-1][1].is_known else _joined(assignments[-1])
+                literal(f"{assignments[-1][0]}=") if not assignments[-1][1].is_known else _join_values(assignments[-1])
             )
             _visit_children(child, reading)
         else:
@@ -409,7 +409,7 @@ def _read_declaration(node: Node, reading: _Reading) -> None:
     reading.commands.append(ShellCommand(tuple(words), tuple(assignments)))
 
 
-def _joined(assignment: tuple[str, ShellWord]) -> ShellWord:
+def _join_values(assignment: tuple[str, ShellWord]) -> ShellWord:
     return literal(f"{assignment[0]}={assignment[1].text}")
 
 

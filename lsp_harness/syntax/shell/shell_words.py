@@ -22,7 +22,7 @@ def foreign_to_posix(node: Node, text: str) -> str:
 
     Args:
         node: A node of the grammar of bash.
-        text: Its text.
+        text: The text of the node.
     """
     if node.type in BASH_NODES:
         return node.type.replace("_", " ")
@@ -109,7 +109,7 @@ class ShellWord:
 
     @property
     def is_stream(self) -> bool:
-        """Return whether it is a stream which another command writes or reads, and nothing else."""
+        """Return whether the word is only a stream that another command writes or reads."""
         return self.text == UNKNOWN and [source.kind for source in self.sources] == ["stream"]
 
     @property
@@ -152,7 +152,7 @@ def read_word(node: Node, source: bytes) -> ShellWord:
 
 def _find_sources(node: Node, source: bytes) -> Iterator[TextSource]:
     """Yield the origin of each unknown text of a word."""
-    text = _slice(source, node.start_byte, node.end_byte)
+    text = _cut_text(source, node.start_byte, node.end_byte)
     match node.type:
         case "simple_expansion":
             yield TextSource("variable", text[1:])
@@ -191,10 +191,10 @@ def _has_braces(raw: str) -> bool:
 def _read(node: Node, source: bytes) -> tuple[str, str, bool]:
     match node.type:
         case "raw_string":
-            text = _slice(source, node.start_byte + 1, node.end_byte - 1)
+            text = _cut_text(source, node.start_byte + 1, node.end_byte - 1)
             return text, text, True
         case "ansi_c_string":
-            text = decode_ansi(_slice(source, node.start_byte + 2, node.end_byte - 1))
+            text = decode_ansi(_cut_text(source, node.start_byte + 2, node.end_byte - 1))
             return text, text, True
         case "string" | "translated_string":
             start = source.index(b'"', node.start_byte) + 1
@@ -210,7 +210,7 @@ def _read(node: Node, source: bytes) -> tuple[str, str, bool]:
                 return UNKNOWN, UNKNOWN, False
             if node.named_child_count:
                 return _concatenate(node, source)
-            return _plain(_slice(source, node.start_byte, node.end_byte))
+            return _read_plain(_cut_text(source, node.start_byte, node.end_byte))
         case _:
             return UNKNOWN, UNKNOWN, False
 
@@ -219,20 +219,20 @@ def _concatenate(node: Node, source: bytes) -> tuple[str, str, bool]:
     texts, is_quoted, place = list[tuple[str, str]](), False, node.start_byte
     for child in node.children:
         if child.start_byte > place:
-            texts.append(_plain(_slice(source, place, child.start_byte))[:2])
+            texts.append(_read_plain(_cut_text(source, place, child.start_byte))[:2])
         if child.is_named:
             text, loose, quoted = _read(child, source)
         else:
-            text, loose, quoted = _plain(_slice(source, child.start_byte, child.end_byte))
+            text, loose, quoted = _read_plain(_cut_text(source, child.start_byte, child.end_byte))
         texts.append((text, loose))
         is_quoted = is_quoted or quoted
         place = child.end_byte
     if place < node.end_byte:
-        texts.append(_plain(_slice(source, place, node.end_byte))[:2])
+        texts.append(_read_plain(_cut_text(source, place, node.end_byte))[:2])
     return "".join(text for text, _ in texts), "".join(loose for _, loose in texts), is_quoted
 
 
-def _plain(raw: str) -> tuple[str, str, bool]:
+def _read_plain(raw: str) -> tuple[str, str, bool]:
     """Return an unquoted piece of a word: a backslash quotes the next character."""
     pieces = re.findall(r"\\.|[^\\]+|\\", raw, flags=re.DOTALL)
     text = "".join(
@@ -256,9 +256,9 @@ def _join(node: Node, source: bytes, span: tuple[int, int], unescape: Callable[[
             if child.type not in ("string_content", "heredoc_content"):
                 return UNKNOWN
             continue
-        pieces += [unescape(_slice(source, place, child.start_byte)), UNKNOWN]
+        pieces += [unescape(_cut_text(source, place, child.start_byte)), UNKNOWN]
         place = child.end_byte
-    return "".join([*pieces, unescape(_slice(source, place, end))])
+    return "".join([*pieces, unescape(_cut_text(source, place, end))])
 
 
 def _unescape_quoted(raw: str) -> str:
@@ -283,5 +283,5 @@ def decode_ansi(raw: str) -> str:
     return ANSI_ESCAPE.sub(decode, raw)
 
 
-def _slice(source: bytes, start: int, end: int) -> str:
+def _cut_text(source: bytes, start: int, end: int) -> str:
     return source[start:end].decode("utf-8", "replace")

@@ -20,7 +20,7 @@ def read_use_tree(data: bytes, node: Node, prefix: str = "") -> Iterator[tuple[s
     """Yield the module, the name and the alias of each imported name.
 
     Args:
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         node: The argument of a `use` declaration.
         prefix: The path before `node`.
 
@@ -142,7 +142,7 @@ def find_declarations(
 
     Args:
         language: The language of the text.
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         root: The root of its tree.
         byte_range: If given, only declarations and imports around and inside of these bytes are returned.
 
@@ -177,7 +177,7 @@ def collect_rows(
     """Turn matches of a symbol query into rows, one for each name, in the order of `row_order`.
 
     Args:
-        data: The text as UTF-8.
+        data: The bytes of the text, in UTF-8.
         matched: The captures of each match.
         line_of: Returns the line of a byte offset. It is called with increasing offsets.
         imports: A list to which the imported names are added.
@@ -187,7 +187,7 @@ def collect_rows(
     by_name: dict[int, tuple[str, Mapping[str, Sequence[Node]]]] = {}
     other_rows: dict[SymbolRow, None] = {}
     for nodes in matched:
-        if "name" in nodes and (kind := _kind(nodes)):
+        if "name" in nodes and (kind := _choose_kind(nodes)):
             name_start = nodes["name"][0].start_byte
             visited.add(name_start)
             if name_start not in by_name or is_more_specific(kind, by_name[name_start][0]):
@@ -195,12 +195,12 @@ def collect_rows(
         elif "from" in nodes or "tree" in nodes:
             if imports is not None:
                 visited.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
-                imports += _imports(data, nodes)
+                imports += _read_imports(data, nodes)
         elif OUTER_KIND in nodes:
             other_rows |= ((SymbolRow(*node.byte_range, -1, OUTER_KIND, ""), None) for node in nodes[OUTER_KIND])
         elif BASE_KIND in nodes:
             bases = nodes[BASE_KIND]
-            other_rows |= ((SymbolRow(*node.byte_range, -1, BASE_KIND, _text(data, node)), None) for node in bases)
+            other_rows |= ((SymbolRow(*node.byte_range, -1, BASE_KIND, _read_text(data, node)), None) for node in bases)
     declared = [_make_row(data, start, line_of(start), *by_name[start]) for start in sorted(by_name)]
     return sorted([*other_rows, *declared], key=row_order)
 
@@ -232,8 +232,8 @@ def _make_row(data: bytes, name_start: int, line: int, kind: str, nodes: Mapping
     trimmed_end = end
     while data[trimmed_end - 1 : trimmed_end].isspace():
         trimmed_end -= 1
-    name = _text(data, nodes["name"][0])
-    owner = _owner(_text(data, nodes["owner"][0])) if "owner" in nodes else ""
+    name = _read_text(data, nodes["name"][0])
+    owner = _strip_type(_read_text(data, nodes["owner"][0])) if "owner" in nodes else ""
     return SymbolRow(start, end, name_start, kind, name, trimmed_end, _body_start(nodes, trimmed_end), line, owner)
 
 
@@ -289,7 +289,7 @@ def qualified_names(declarations: Iterable[Declaration]) -> list[str]:
     return names
 
 
-def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
+def _choose_kind(nodes: Mapping[str, Sequence[Node]]) -> str:
     for name in nodes:
         if name not in _PART_CAPTURES and name[0] != "_":
             return name
@@ -347,12 +347,14 @@ def _add_bases(declarations: list[Declaration], bases: Iterable[SymbolRow]) -> N
             index = declaration.parent
 
 
-def _imports(data: bytes, nodes: Mapping[str, Sequence[Node]]) -> Iterator[Import]:
+def _read_imports(data: bytes, nodes: Mapping[str, Sequence[Node]]) -> Iterator[Import]:
     if "tree" in nodes:
         [node] = nodes["tree"]
         yield from (Import(*names, node.start_byte) for names in read_use_tree(data, node))
         return
-    module, name, alias = (_text(data, nodes[part][0]) if part in nodes else "" for part in ("from", "name", "alias"))
+    module, name, alias = (
+        _read_text(data, nodes[part][0]) if part in nodes else "" for part in ("from", "name", "alias")
+    )
     if name and not name.strip("*._ "):
         name = "*"
     name = name.strip(QUOTE_MARKS)
@@ -366,10 +368,10 @@ def _body_start(nodes: Mapping[str, Sequence[Node]], end: int) -> int:
     return nodes["body"][0].start_byte if "body" in nodes else end
 
 
-def _owner(text: str) -> str:
+def _strip_type(text: str) -> str:
     """Return the bare name of a type: `Circle` for `*Circle[T]`."""
     return text.strip("*&() ").split("[")[0].split("<")[0]
 
 
-def _text(data: bytes, node: Node) -> str:
+def _read_text(data: bytes, node: Node) -> str:
     return decode(data[node.start_byte : node.end_byte])

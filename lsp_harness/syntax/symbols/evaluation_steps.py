@@ -81,10 +81,10 @@ def read_steps(tree: SyntaxTree, region: Span) -> list[Step] | None:
             continue
         if _is_condition(node):
             if not _is_boolean(node):
-                steps.append(Step(_text(tree, node), is_condition=True))
+                steps.append(Step(_read_text(tree, node), is_condition=True))
                 inside.add(node.id)
         elif _is_value(node) and not _is_decided(node):
-            steps.append(Step(_text(tree, node), is_condition=False))
+            steps.append(Step(_read_text(tree, node), is_condition=False))
             inside.add(node.id)
     return [step for step in steps if step.text]
 
@@ -138,7 +138,7 @@ def _is_decided(node: Node) -> bool:
     return "ternary" in node.type or node.type == TERNARY_WITHOUT_FIELDS or _is_boolean(node)
 
 
-def _text(tree: SyntaxTree, node: Node) -> str:
+def _read_text(tree: SyntaxTree, node: Node) -> str:
     text = "".join(decode(tree.data[node.start_byte : node.end_byte]).split())
     truth = TRUTH_CALL.fullmatch(text)
     return next(filter(None, truth.groups()), "") if truth else text

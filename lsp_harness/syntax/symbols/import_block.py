@@ -62,11 +62,11 @@ def find_import_statements(tree: SyntaxTree) -> list[ImportStatement]:
     for span in spans:
         text = decode(tree.data[span.start : span.end]).rstrip()
         trimmed = Span(span.start, span.start + len(encode(text)))
-        statements.append(ImportStatement(trimmed, text, _module(tree, span, text)))
+        statements.append(ImportStatement(trimmed, text, _read_module(tree, span, text)))
     return statements
 
 
-def _module(tree: SyntaxTree, span: Span, text: str) -> str:
+def _read_module(tree: SyntaxTree, span: Span, text: str) -> str:
     if required := REQUIRE_CALL.match(encode(text)):
         return decode(required[1] or required[2]).strip("'\" ()\r")
     _, imports = find_declarations(tree.language, tree.data, tree.root, span)
@@ -89,7 +89,7 @@ def insert_import(tree: SyntaxTree, new: ImportStatement, others: Sequence[Impor
     newline = tree.document.newline
     if not others:
         return _insert_first(tree, new, newline)
-    groups = _groups(tree, others)
+    groups = _split_groups(tree, others)
     same_rank = [group for group in groups if any(other.rank == new.rank for other in group)]
     if same_rank:
         group = max(same_rank, key=lambda group: sum(other.rank == new.rank for other in group))
@@ -175,7 +175,7 @@ SORT_KEYS: tuple[Callable[[ImportStatement], tuple[int, str]], ...] = (
 """The orders in which import statements may be sorted. The first one that fits a group is used."""
 
 
-def _groups(tree: SyntaxTree, statements: Sequence[ImportStatement]) -> list[list[ImportStatement]]:
+def _split_groups(tree: SyntaxTree, statements: Sequence[ImportStatement]) -> list[list[ImportStatement]]:
     """Split statements into groups that are separated by blank lines or other text."""
     groups: list[list[ImportStatement]] = []
     for statement in statements:

@@ -129,7 +129,7 @@ class IncrementalDeclarations:
     """The declarations of a text that is edited. `record_edit` is called for each edit, in order."""
 
     def __init__(self, tree: SyntaxTree) -> None:
-        self._restart(tree)
+        self._query_again(tree)
 
     def record_edit(self, before: Document, edit: Edit, after: Document) -> None:
         """Record one edit, which leads from `before` to `after`."""
@@ -148,20 +148,20 @@ class IncrementalDeclarations:
         All edits since the last call must have been recorded. If they were not, the whole tree is queried again.
         """
         if tree.data is not self._text and tree.data != self._text:
-            self._restart(tree)
+            self._query_again(tree)
         elif self._change:
             self._update(tree, self._change)
         return _DeclarationList(self._units, self._starts, self._lines)
 
-    def _restart(self, tree: SyntaxTree) -> None:
+    def _query_again(self, tree: SyntaxTree) -> None:
         rows = find_symbol_rows(tree.language, tree.data, tree.root)
         self._units = list(_units(rows))
         self._starts = ShiftedOffsets([unit.start for unit in self._units])
         self._lines = ShiftedOffsets([0] * len(self._units))
         """By how many lines each unit has moved since its query."""
-        self._remember(tree)
+        self._remember_tree(tree)
 
-    def _remember(self, tree: SyntaxTree) -> None:
+    def _remember_tree(self, tree: SyntaxTree) -> None:
         self._data = tree.data
         self._text: bytes | None = tree.data
         """The text after all recorded edits; None if an edit of another text was recorded."""
@@ -176,10 +176,10 @@ class IncrementalDeclarations:
         is_large = change.new_end - change.start > max(MAX_PARTIAL_BYTES, len(tree.data) // 2)
         # A tag query must see the whole text, as the best of all its matches for a name is used.
         if is_large or not tree.language.queries:
-            self._restart(tree)
+            self._query_again(tree)
             return
         self._replace(tree, change)
-        self._remember(tree)
+        self._remember_tree(tree)
 
     def _replace(self, tree: SyntaxTree, change: _Change) -> None:
         """Query the changed part, and replace the units that it touches. Their untouched rows are kept."""

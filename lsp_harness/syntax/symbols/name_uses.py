@@ -43,7 +43,7 @@ tree."""
 
 
 class Reference(NamedTuple):
-    """One use of a name.
+    """One use of a name in a text.
 
     Attributes:
         kind: How the name is used.
@@ -88,7 +88,7 @@ def find_references(tree: SyntaxTree, name: str = "", byte_range: tuple[int, int
         # Priority 0 is a key, which is no reference.
         if priority and (not byte_range or byte_range[0] <= start < byte_range[1]):
             kind: UseKind = CAPTURE_PRIORITY[priority]  # type: ignore[assignment]
-            references.append(Reference(kind, _text(tree, node), start, _receiver_chain(tree, receiver)))
+            references.append(Reference(kind, _read_text(tree, node), start, _receiver_chain(tree, receiver)))
     functions = _binding_functions(tree, name, byte_range)
     return [
         reference._replace(local_scope_start=_local_scope_start(tree, reference, functions.get(reference.name, ())))
@@ -167,7 +167,7 @@ def _binding_functions(
     for nodes in _matches(tree, name, byte_range):
         for node in nodes.get("bound", ()):
             if function := _function_around(tree, node):
-                functions.setdefault(_text(tree, node), set()).add(function)
+                functions.setdefault(_read_text(tree, node), set()).add(function)
     return functions
 
 
@@ -193,7 +193,7 @@ def _receiver_chain(tree: SyntaxTree, receiver: Node | None) -> tuple[str, ...]:
     if receiver.end_byte - receiver.start_byte > MAX_RECEIVER_BYTES:
         return (UNKNOWN_RECEIVER,)
     common_names = tree.language.names.common_receivers
-    return tuple(common_names.get(name, name) for name in split_chain(_text(tree, receiver)))
+    return tuple(common_names.get(name, name) for name in split_chain(_read_text(tree, receiver)))
 
 
 def split_chain(expression: str) -> tuple[str, ...]:
@@ -225,5 +225,5 @@ def _replace_brackets(text: str) -> str:
     return text
 
 
-def _text(tree: SyntaxTree, node: Node) -> str:
+def _read_text(tree: SyntaxTree, node: Node) -> str:
     return decode(tree.data[node.start_byte : node.end_byte])

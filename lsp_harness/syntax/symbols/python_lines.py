@@ -33,7 +33,7 @@ class _Block(NamedTuple):
     indent: int
     row: int
     has_variables: bool
-    """Whether assignments in it declare variables: this is so in a module and a class."""
+    """Whether assignments in the block declare variables, as in a module and a class."""
 
 
 @dataclass(slots=True)

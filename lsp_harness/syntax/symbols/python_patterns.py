@@ -8,9 +8,9 @@ import re
 from functools import cache
 
 
-def _brackets(depth: int) -> bytes:
+def _match_brackets(depth: int) -> bytes:
     """Return a pattern for a pair of brackets that contains at most `depth` levels of other brackets."""
-    return rb"[(\[{](?:<INSIDE>|" + (_brackets(depth - 1) if depth else rb"(?!)") + rb")*+[)\]}]"
+    return rb"[(\[{](?:<INSIDE>|" + (_match_brackets(depth - 1) if depth else rb"(?!)") + rb")*+[)\]}]"
 
 
 WORDS = {
@@ -27,7 +27,7 @@ WORDS = {
     # Blank lines and comment lines.
     b"EMPTY": rb"(?:[ ]*+<END>)*+",
     b"INSIDE": rb"[^\"'#\\()\[\]{}]++|<STRING>|<COMMENT>|<BROKEN>",
-    b"BRACKETS": _brackets(3),
+    b"BRACKETS": _match_brackets(3),
     # Parts of a line whose content must not be examined.
     b"OPAQUE": rb"<STRING>|<BRACKETS>|<BROKEN>",
     # The start of a statement that is a declaration in any block.
@@ -69,7 +69,7 @@ def quiet_lines(indent: int, has_variables: bool) -> re.Pattern[bytes]:
 NOISE = compile_pattern(rb"<COMMENT>|<BROKEN>")
 SPACES = compile_pattern(rb"[ ]*+")
 EMPTY = compile_pattern(rb"<EMPTY>[ ]*+")
-"""Everything up to the next code."""
+"""Matches everything up to the next code."""
 LINE = compile_pattern(rb"<QUIET>")
 STATEMENT = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
 ANNOTATION = compile_pattern(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")

@@ -102,7 +102,7 @@ def tag_matches(
         while node.start_byte > name.start_byte and node.parent:
             node = node.parent
         old = by_name.get(name.start_byte)
-        if old is None or _size(node) < _size(old[1]):
+        if old is None or _node_size(node) < _node_size(old[1]):
             by_name[name.start_byte] = kind, node, name
     used_nodes: set[int] = set()
     for name_start in sorted(by_name):
@@ -113,7 +113,7 @@ def tag_matches(
         used_nodes.add(node.id)
         if byte_range and (node.end_byte < byte_range[0] or node.start_byte > byte_range[1]):
             continue
-        body = _body(node)
+        body = _find_body(node)
         yield {kind: [node], "name": [name]} | ({"body": [body]} if body else {})
 
 
@@ -124,11 +124,11 @@ def _definition_node(nodes: dict[str, list[Node]]) -> tuple[str, Node | None]:
     return "", None
 
 
-def _size(node: Node) -> int:
+def _node_size(node: Node) -> int:
     return node.end_byte - node.start_byte
 
 
-def _body(node: Node) -> Node | None:
+def _find_body(node: Node) -> Node | None:
     """Return the body of a declaration: a field or a child with a usual name, in the node or in one of its children."""
     for parent in (node, *node.named_children):
         if body := parent.child_by_field_name("body"):

@@ -55,10 +55,10 @@ def remove(text: str, *, marks_errors: bool = False) -> str:
             error output, so it is for readers that know no tool.
     """
     text = AZURE.sub("", GITHUB.sub("", text))
-    return TAG.sub(lambda tag: _untag(tag.group(1) if marks_errors else "", tag.group(2)), text)
+    return TAG.sub(lambda tag: _remove_tag(tag.group(1) if marks_errors else "", tag.group(2)), text)
 
 
-def _untag(kind: str, line: str) -> str:
+def _remove_tag(kind: str, line: str) -> str:
     # a line that says itself how serious it is keeps its words
     return f"error: {line}" if kind == "error" and line.strip() and not PLACED.search(line) else line
 

@@ -72,7 +72,7 @@ def digest_output(text: str, tool: str = "", root: str = "") -> Digest:
     """Return the digest of a tool's output. Any text is accepted.
 
     Args:
-        text: The output.
+        text: The output of the tool.
         tool: The name of the tool. If it is empty, the tool is recognized by its output.
         root: A folder. Paths below it become relative to it.
 

@@ -81,7 +81,7 @@ class GoTestLog:
     has_panicked: bool = False
 
     def add(self, line: str) -> None:
-        """Add a line of output."""
+        """Add a line of output to the message of the failed test."""
         if match := LOG_LINE.match(line):
             if not self.path:
                 self.path, self.line = match.group(2), parse_number(match.group(3))

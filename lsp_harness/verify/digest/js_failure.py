@@ -50,7 +50,7 @@ def read_js_failure(text: str, message: str = "") -> ExceptionReport:
         lines, message = lines[1:], ""
     path, line = find_js_place(lines)
     body = _message_lines(lines)
-    error_class = next(iter(_classes(lines)), "")
+    error_class = next(iter(_find_classes(lines)), "")
     own = [part.strip() for part in message.strip().split("\n")]
     # node prints an error without a stack as an object
     is_object = text.lstrip().startswith("[") and not any(CAUSE.match(line) for line in lines)
@@ -87,7 +87,7 @@ def _message_lines(lines: list[str]) -> list[str]:
     return body
 
 
-def _classes(lines: list[str]) -> list[str]:
+def _find_classes(lines: list[str]) -> list[str]:
     starts = [CAUSE.sub("", line).strip() for line in lines if CAUSE.match(line)] or [
         line.strip() for line in lines if line.strip()
     ]

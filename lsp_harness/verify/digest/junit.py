@@ -83,7 +83,7 @@ class JunitCase:
     Attributes:
         name: The name.
         class_name: The class name, whatever the runner means by it.
-        path: The attribute `file`.
+        path: The value of the attribute `file`.
         line: The attribute `line`, or 0.
         suites: The suites around it, the outermost first.
         failures: Its failures and errors.
@@ -251,8 +251,8 @@ def read_failure(case: JunitCase, failure: Failure, test: str, *, is_pytest: boo
     """Return the problem of a failure of a case.
 
     Args:
-        case: The case.
-        failure: The failure.
+        case: The element of the test case.
+        failure: The element of the failure.
         test: The id of the case.
         is_pytest: Whether pytest wrote the document.
     """
@@ -396,7 +396,7 @@ def remove(text: str) -> str:
 
 def _read_document(text: str) -> _Document:
     document = _Document()
-    for event, element in _elements(text):
+    for event, element in _read_elements(text):
         match event, element.tag:
             case "start", "testsuites":
                 document.names.add(element.get("name", ""))
@@ -418,7 +418,7 @@ def _read_document(text: str) -> _Document:
     return replace(document)
 
 
-def _elements(text: str) -> Iterator[tuple[str, ET.Element]]:
+def _read_elements(text: str) -> Iterator[tuple[str, ET.Element]]:
     """Yield the start and the end of each element, up to the first place that is no XML."""
     parser: ET.XMLPullParser[ET.Element] = ET.XMLPullParser(["start", "end"])
     for start in range(0, len(text), CHUNK_CHARS):

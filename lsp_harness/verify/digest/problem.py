@@ -122,7 +122,7 @@ class ToolProblem:
 
     @property
     def feedback(self) -> str:
-        """The line about it in a prompt, in the form of `Check.format_finding`."""
+        """The line about the problem in a prompt, in the form of `Check.format_finding`."""
         return f"TEST FAIL: {self.title} — {self.message}" if self.failed_id else self.message
 
 

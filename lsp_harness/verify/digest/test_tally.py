@@ -51,7 +51,7 @@ class TestTally:
     def digest(
         self, tool: str, counts: tuple[int, int, int] | None = None, *, is_truncated: bool = False, note: str = ""
     ) -> Digest:
-        """Return the digest.
+        """Return the digest of the output from the counted tests.
 
         Args:
             tool: The name of the tool.

@@ -68,14 +68,14 @@ def _read_examples(lines: list[str]) -> list[ToolProblem]:
 
 
 def _describe(block: list[str]) -> str:
-    example = " ".join(_indented(block, "Failed example:")[:2])
-    if raised := _indented(block, "Exception raised:"):
+    example = " ".join(_list_indented(block, "Failed example:")[:2])
+    if raised := _list_indented(block, "Exception raised:"):
         return f"{example}: {raised[-1]}"
-    expected, got = (", ".join(_indented(block, head)) for head in ("Expected:", "Got:"))
+    expected, got = (", ".join(_list_indented(block, head)) for head in ("Expected:", "Got:"))
     return f"{example}: expected {expected or 'nothing'}, got {got or 'nothing'}"
 
 
-def _indented(block: list[str], head: str) -> list[str]:
+def _list_indented(block: list[str], head: str) -> list[str]:
     """Return the lines below a head, up to the first without indentation."""
     if head not in block:
         return []
@@ -182,7 +182,9 @@ def _add_failure(tally: TestTally, name: str, block: list[str]) -> bool:
     message = _last_exception(block) or exception.message or "failed"
     if FAILED_IMPORT.search(name):
         module = next((m.group(1) for line in block if (m := IMPORT_ERROR.search(line))), name.split(" ")[0])
-        path = next((p for p in _frames(block) if p.replace("\\", "/").endswith(module.replace(".", "/") + ".py")), "")
+        path = next(
+            (p for p in _list_frames(block) if p.replace("\\", "/").endswith(module.replace(".", "/") + ".py")), ""
+        )
         line = exception.line if exception.path == path else 0
         # a name that is no test is such a failure too
         tally.add_failure(ToolProblem(message, path or module.replace(".", "/") + ".py", line, code=COLLECTION_CODE))
@@ -193,7 +195,7 @@ def _add_failure(tally: TestTally, name: str, block: list[str]) -> bool:
     return is_fixture
 
 
-def _frames(block: list[str]) -> list[str]:
+def _list_frames(block: list[str]) -> list[str]:
     return [match.group(1) for line in block if (match := FRAME.match(line))]
 
 

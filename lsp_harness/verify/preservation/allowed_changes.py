@@ -165,7 +165,7 @@ def check_name_repair(subject: Subject, difference: TokenDifference, change: Cha
             continue
         if not (old and len(old) == len(new) == 1 and _is_subject(subject, old[0])):
             return _describe(difference) or "changes more than the name"
-        wrong = _sigil(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text
+        wrong = _read_sigil(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text
         if not _corrects_spelling(wrong, new[0]):
             return f"replaces `{old[0].text}` by `{new[0].text}`, which is another thing"
     return "" if difference.replacements else "changes nothing"
@@ -179,11 +179,11 @@ def _is_subject(subject: Subject, token: Token) -> bool:
 
 def _corrects_spelling(wrong: str, token: Token) -> bool:
     # a sigil may be added but never dropped, because `@total` and `total` are different variables
-    has_sigil = _sigil(wrong) in ("", _sigil(token.text))
+    has_sigil = _read_sigil(wrong) in ("", _read_sigil(token.text))
     return has_sigil and token.kind in ("name", "keyword", "literal") and is_misspelling(wrong, token.text)
 
 
-def _sigil(name: str) -> str:
+def _read_sigil(name: str) -> str:
     """Return the `$` or `@` in front of a name."""
     return name[: len(name) - len(name.lstrip("$@"))]
 

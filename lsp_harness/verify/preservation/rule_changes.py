@@ -91,7 +91,7 @@ def check_rule_repair(subject: Subject, difference: TokenDifference, change: Cha
         return describe_tokens("drops", others, difference.before)
     if bindings := find_lost_bindings(subject, change):
         return f"drops {', '.join(f'`{name}`' for name in bindings)}, which the finding is not about"
-    names = [token for token in lost if token.kind == "name" and not _stays(token, difference)]
+    names = [token for token in lost if token.kind == "name" and not _is_kept(token, difference)]
     if names and not any(token.kind == "name" for token in difference.after):
         return describe_tokens("drops", names, difference.before)
     if missing := [token for token in names if not _may_vanish(token, subject, before, region)]:
@@ -121,7 +121,7 @@ def _has(tokens: Iterable[Token], wanted: Token) -> bool:
     return any((token.kind, token.text) == (wanted.kind, wanted.text) for token in tokens)
 
 
-def _stays(token: Token, difference: TokenDifference) -> bool:
+def _is_kept(token: Token, difference: TokenDifference) -> bool:
     """Return whether the edited lines still have a replaced token, perhaps as a token of another kind.
 
     The literal of `getattr(a, "b")` is a name in `a.b`. A name that was there before does not stand for a literal.
@@ -166,7 +166,7 @@ def _check_literals(subject: Subject, difference: TokenDifference) -> str:
     words = WORD.findall(subject.message)
     missing: list[Token] = []
     for replacement in difference.replacements:
-        lost = [token for token in replacement.old if token.kind == "literal" and not _stays(token, difference)]
+        lost = [token for token in replacement.old if token.kind == "literal" and not _is_kept(token, difference)]
         missing += lost[sum(token.kind == "literal" for token in replacement.new) :]
     missing = [token for token in missing if token.text not in words]
     if REMOVAL_MESSAGE.search(subject.message):
@@ -210,15 +210,15 @@ def _check_sense(subject: Subject, difference: TokenDifference) -> str:
     lost, gained = (_count_words(tokens) for tokens in (difference.old, difference.new))
     lost, gained = lost - gained, gained - lost
     if any(lost[word] or gained[word] for word in BRANCH_KEYWORDS):
-        is_joined = _sum(gained, DISJUNCTIONS) and not DISJUNCTIONS & set(WORD.findall(subject.message))
-        return f"adds `{_first(gained, DISJUNCTIONS)}`" if is_joined else ""
-    negations = _sum(gained, NEGATIONS) - _sum(lost, NEGATIONS)
+        is_joined = _sum_counts(gained, DISJUNCTIONS) and not DISJUNCTIONS & set(WORD.findall(subject.message))
+        return f"adds `{_find_first(gained, DISJUNCTIONS)}`" if is_joined else ""
+    negations = _sum_counts(gained, NEGATIONS) - _sum_counts(lost, NEGATIONS)
     for one, other in ((CONJUNCTIONS, DISJUNCTIONS), (DISJUNCTIONS, CONJUNCTIONS)):
-        if _sum(lost, one) and _sum(gained, other) and not negations:
-            return f"replaces `{_first(lost, one)}` by `{_first(gained, other)}`"
+        if _sum_counts(lost, one) and _sum_counts(gained, other) and not negations:
+            return f"replaces `{_find_first(lost, one)}` by `{_find_first(gained, other)}`"
     if negations % 2:
         verb, changed = ("adds", gained) if negations > 0 else ("drops", lost)
-        return f"{verb} the negation `{_first(changed, NEGATIONS)}`"
+        return f"{verb} the negation `{_find_first(changed, NEGATIONS)}`"
     return ""
 
 
@@ -226,11 +226,11 @@ def _count_words(tokens: Iterable[Token]) -> Counter[str]:
     return Counter(word for token in tokens if token.kind in ("keyword", "operator") for word in token.text.split())
 
 
-def _sum(counts: Counter[str], words: Iterable[str]) -> int:
+def _sum_counts(counts: Counter[str], words: Iterable[str]) -> int:
     return sum(counts[word] for word in words)
 
 
-def _first(counts: Counter[str], words: Iterable[str]) -> str:
+def _find_first(counts: Counter[str], words: Iterable[str]) -> str:
     return next(word for word in sorted(words) if counts[word])
 
 

@@ -46,12 +46,12 @@ class TokenDifference:
 
     @property
     def old(self) -> list[Token]:
-        """All replaced tokens."""
+        """The tokens that the change replaces or removes."""
         return [token for replacement in self.replacements for token in replacement.old]
 
     @property
     def new(self) -> list[Token]:
-        """All replacing tokens."""
+        """The tokens that the change puts in their place or adds."""
         return [token for replacement in self.replacements for token in replacement.new]
 
     @property
@@ -61,11 +61,11 @@ class TokenDifference:
 
     def lost_tokens(self) -> list[Token]:
         """Return the replaced tokens without those that only move."""
-        return _subtract(self.old, self.new)
+        return _subtract_tokens(self.old, self.new)
 
     def gained_tokens(self) -> list[Token]:
         """Return the replacing tokens without those that only move."""
-        return _subtract(self.new, self.old)
+        return _subtract_tokens(self.new, self.old)
 
     def describe_losses(self) -> str:
         """Return a phrase for the lost tokens, without brackets and commas."""
@@ -128,7 +128,7 @@ def is_called(token: Token, line_tokens: Sequence[Token]) -> bool:
     return following is not None and following.text == "(" and token.kind == "name"
 
 
-def _subtract(minuend: Sequence[Token], subtrahend: Sequence[Token]) -> list[Token]:
+def _subtract_tokens(minuend: Sequence[Token], subtrahend: Sequence[Token]) -> list[Token]:
     """Return the tokens of `minuend` that have no equal token in `subtrahend`."""
     counts = Counter((token.kind, token.text) for token in subtrahend)
     remainder: list[Token] = []
@@ -145,7 +145,7 @@ def _compare(change: Change, read_before: TokenReader, read_after: TokenReader) 
     replacements: list[TokenReplacement] = []
     before: list[Token] = []
     after: list[Token] = []
-    windows = _windows(change)
+    windows = _list_windows(change)
     for old_window, new_window in windows:
         old, new = read_before(old_window), read_after(new_window)
         before += old
@@ -158,7 +158,7 @@ def _compare(change: Change, read_before: TokenReader, read_after: TokenReader) 
     return TokenDifference(tuple(replacements), tuple(before), tuple(after), place)
 
 
-def _windows(change: Change) -> list[tuple[Span, Span]]:
+def _list_windows(change: Change) -> list[tuple[Span, Span]]:
     """Return the lines that each edit touches, before and after the change. Windows that touch are merged."""
     windows: list[tuple[Span, Span]] = []
     shift = 0

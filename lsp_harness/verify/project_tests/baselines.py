@@ -19,7 +19,7 @@ class Baselines(Generic[AnswerT]):
 
         Args:
             key: Everything that the answer depends on, without the other files on disk.
-            ask: Asks the program.
+            ask: Runs the program for the missing result.
         """
         # a file that changes during the run gets another dictionary
         answers = self._answers

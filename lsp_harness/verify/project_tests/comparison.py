@@ -40,7 +40,7 @@ class FailureTrace:
     """The run of the tests on a text, and the lines of the text that each test ran.
 
     Attributes:
-        run: The run.
+        run: The test run with the failure.
         tests: Name of each test → its lines. Empty if the lines cannot be recorded, or were not asked for.
     """
 
@@ -159,7 +159,7 @@ class SuiteComparison:
         self._runs.record_file_change(file)
 
     async def aclose(self) -> None:
-        """End the warm process."""
+        """End the warm process of the tests."""
         await self._runs.aclose()
 
     async def _find_suites(self, changes: ChangeSet) -> tuple[ProposalSuite, ...]:

@@ -34,7 +34,7 @@ class SuiteChoice:
     Attributes:
         files: The test files, relative to the project. If there are none, all tests run.
         max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
         lines: The lines of Python files of which the run says whether they ran.
     """
 
@@ -51,7 +51,7 @@ class SuiteRun:
     Attributes:
         digest: The tests that failed, and the numbers of the others.
         result: How the run ended, and its output.
-        ms: Milliseconds.
+        ms: The time of the run in milliseconds.
         is_on_copy: Whether the tests ran on a copy of the project.
         lines: Those of `SuiteChoice.lines` that ran.
     """
@@ -136,7 +136,7 @@ def locate_paths(digest: Digest, root: Path, folder: PurePosixPath) -> Digest:
     """Return a digest whose paths are relative to the workspace folder, not to the folder of a program.
 
     Args:
-        digest: The digest.
+        digest: The digest of the output.
         root: The workspace folder.
         folder: The folder of the program, relative to it.
     """

@@ -17,10 +17,10 @@ from lsp_harness.config.paths import (
     RUNTIME,
     STATE,
     cache_folder,
-    platform_folder,
+    choose_temporary_folder,
+    find_platform_folder,
     sessions_folder,
     state_folder,
-    temporary_path,
 )
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import find_secrets, is_secret_path
@@ -146,8 +146,8 @@ def list_own_folders(root: Path, needed: Iterable[Path] = ()) -> list[Path]:
             # a folder that cannot be used holds nothing
             continue
     # that of sockets, where no variable names another one; `runtime_folder` would make it, or say why it cannot
-    found.append(temporary_path().resolve())
-    settings = platform_folder("user_config_dir")
+    found.append(choose_temporary_folder().resolve())
+    settings = find_platform_folder("user_config_dir")
     # a folder that cannot be used, because others may read it, may still hold tokens
     named = [(Path(path), names) for name, names in PRIVATE_FOLDER_VARIABLES.items() if (path := os.environ.get(name))]
     public = {folder.resolve() for folder in (*TEMPORARY_FOLDERS, Path(tempfile.gettempdir()), Path.home())}

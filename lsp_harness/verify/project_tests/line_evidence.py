@@ -140,7 +140,7 @@ def list_lines(source: str | bytes, lines: Iterable[int]) -> set[int]:
 
 
 class Marker(ast.NodeTransformer):
-    """Adds the calls.
+    """A transformer of syntax trees that adds a call before each statement, to record that the line runs.
 
     Attributes:
         found: The lines that are recorded.
@@ -158,7 +158,7 @@ class Marker(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        """Mark a function: its head runs when the function is called."""
+        """Mark a function. Its first line counts as run when the function is called."""
         if any(_is_compiled_elsewhere(decorator) for decorator in node.decorator_list):
             return node
         first = min([node.lineno] + [decorator.lineno for decorator in node.decorator_list])

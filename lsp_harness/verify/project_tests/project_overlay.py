@@ -51,7 +51,7 @@ def copy_project(root: Path, target: Path) -> frozenset[Path]:
         copied.add(source)
         size += source.stat().st_size
         if len(copied) > MAX_FILES or size > MAX_BYTES:
-            raise TooLargeError(f"it has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
+            raise TooLargeError(f"the project has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB")
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
         shutil.copymode(source, copy)
@@ -73,7 +73,7 @@ class ConfinedProgram:
         argv: The command.
         env: More variables of the environment.
         visible: Folders that the program needs although they may lie in the home of the user.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
         folder: The folder in which it starts, relative to the project.
     """
 
@@ -209,7 +209,7 @@ def hide_home(policy: SandboxPolicy, visible: tuple[Path, ...], limits: Resource
     Args:
         policy: The policy.
         visible: The folders that the program needs. The last one is the project.
-        limits: The resources.
+        limits: The limits of time, memory and processes.
     """
     home = Path.home()
     # the root folder, as the home of a service account, cannot be hidden

@@ -62,7 +62,7 @@ def view_environment(extra: Iterable[tuple[str, str]] = (), given: Mapping[str, 
     """Return the environment of a program that runs in a view, without variables that may hold a secret.
 
     Args:
-        extra: More variables.
+        extra: Variables to add to the environment.
         given: The environment that is reduced. The default is that of this process.
     """
     variables = os.environ if given is None else given

@@ -24,7 +24,7 @@ def list_changed_lines(change: Change) -> frozenset[int]:
     out, because nothing runs them.
     """
     data = change.after.data
-    new = change.new_lines or _neighbours(change)
+    new = change.new_lines or _list_neighbours(change)
     try:
         return frozenset(line_evidence.list_lines(data, new))
     except (SyntaxError, ValueError, RecursionError):
@@ -34,7 +34,7 @@ def list_changed_lines(change: Change) -> frozenset[int]:
         return frozenset(line for line, text in texts.items() if text and not text.startswith(b"#"))
 
 
-def _neighbours(change: Change) -> frozenset[int]:
+def _list_neighbours(change: Change) -> frozenset[int]:
     """Return the lines before and after the places at which a change removes text."""
     lines: set[int] = set()
     shift = 0
@@ -84,7 +84,7 @@ def name_lines(lines: Lines) -> dict[str, list[int]]:
 
 
 def read_lines(text: str, lines: Lines) -> dict[Path, frozenset[int]]:
-    """Return which lines ran.
+    """Return the lines of each file that ran.
 
     Args:
         text: What the processes recorded.

@@ -76,7 +76,7 @@ class Demand:
     def of(
         cls, changes: ChangeSet, root: Path, must_pass: frozenset[str], task: str, *, wants_repairs: bool
     ) -> "Demand":
-        """Return the demand of a proposal. The arguments are the attributes."""
+        """Return the demand that a proposal must meet. The arguments are the attributes."""
         files = frozenset(change.file.relative_to(root).as_posix() for change in changes)
         emptied = tuple(problem for change in changes for problem in find_emptied_tests(change, task))
         return cls(files, must_pass, wants_repairs, task, emptied)
@@ -172,7 +172,7 @@ def find_first_error(run: SuiteRun, note: str = "") -> str:
     """Return why a run has no result, in the words of the program: its first error.
 
     Args:
-        run: The run.
+        run: The run of the tests.
         note: The interpreter, which is named if it lacks something.
     """
     if run.result.end != "exited":
@@ -216,7 +216,7 @@ def describe_result(suite: ProposalSuite, runs: Runs, evidence: str) -> str:
 
     Args:
         suite: The tests.
-        runs: The runs.
+        runs: The runs before and after the proposal.
         evidence: What they ran of the change, such as "5 of 6 changed lines".
     """
     run = runs.after

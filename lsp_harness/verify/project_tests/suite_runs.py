@@ -90,7 +90,7 @@ class SuiteRuns:
         self._warm.record_file_change(file)
 
     async def aclose(self) -> None:
-        """End the warm process."""
+        """End the warm process of the tests."""
         await self._warm.aclose()
 
     async def run_before(self, suite: ProposalSuite, changes: ChangeSet) -> SuiteRun:
@@ -226,7 +226,7 @@ class SuiteRuns:
             flaky |= {
                 test
                 for test in suspects
-                if _passes(after, test, is_file=test in files) or not _passes(before, test, is_file=test in files)
+                if _did_pass(after, test, is_file=test in files) or not _did_pass(before, test, is_file=test in files)
             }
             confirmed += 1
             if flaky >= suspects or monotonic() - start > CONFIRMING_S:
@@ -287,7 +287,8 @@ class SuiteRuns:
         return self._slow_runs[key] <= MAX_SLOW_RUNS
 
     async def _run_slow(self, suite: ProposalSuite, changes: ChangeSet, slow: frozenset[str], runs: Runs) -> Runs:
-        """Return runs in which that before the proposal had no limit for each test either, if this matters.
+        """Return the runs before and after a proposal again, without a limit for each test, if the limit decides the
+        result.
 
         It matters if the proposal fails a test that only took too long before, or does not end itself.
 
@@ -349,7 +350,7 @@ def _ends_early(runs: Runs, broken: Sequence[ToolProblem]) -> bool:
     return is_at_limit and find_failing(runs.after).keys().isdisjoint(problem.failed_id for problem in broken)
 
 
-def _passes(run: SuiteRun, test: str, *, is_file: bool) -> bool:
+def _did_pass(run: SuiteRun, test: str, *, is_file: bool) -> bool:
     """Return whether a test passes in a run, or whether a test file can be imported."""
     if not run.is_complete or test in find_failing(run):
         return False

@@ -102,7 +102,8 @@ class TracedTest:
 
 
 class SuiteWorker:
-    """The process, with its copy of the project. Use `start`, and close it at the end.
+    """The warm process that runs the tests of a project, with its copy of the project. Call `start` first and `aclose`
+    at the end.
 
     Attributes:
         is_broken: Whether it can run no more tests.
@@ -324,7 +325,7 @@ class SuiteWorker:
                 line = await self._tree.output.readline()
                 answer: Any = json.loads(line or b"null")
                 if not isinstance(answer, dict):
-                    raise OSError("it gave no answer")
+                    raise OSError("the process gave no answer")
                 sizes = cast("Mapping[str, int]", answer["files"])
                 contents = {name: await self._tree.output.readexactly(size) for name, size in sizes.items()}
             return cast("Mapping[str, Any]", answer), contents

@@ -91,7 +91,7 @@ class WarmSuites:
                 warm.is_outdated = True
 
     async def aclose(self) -> None:
-        """End the processes."""
+        """End the warm processes of the tests."""
         if self._closing:
             self._closing.cancel()
         for task in self._tasks:

@@ -19,7 +19,7 @@ class ConfiguredTool(NamedTuple):
     """A tool that a project configures.
 
     Attributes:
-        name: Its name.
+        name: The name of the tool.
         configuration: Where the project configures it.
         program: The path of the program, or an empty text if it is missing.
         install_hint: How to install it.

@@ -330,12 +330,12 @@ def _find_new(
         new = [_as_finding(problem, change.after) for problem in after if _locate(folder, problem) == file]
         was_broken = had_syntax_error(change)
         found += [NewFinding(change, f) for f in find_new_findings(change, old, new, was_broken=was_broken)]
-    elsewhere = Counter(_words(problem) for problem in before if _locate(folder, problem) not in paths)
+    elsewhere = Counter(_drop_column(problem) for problem in before if _locate(folder, problem) not in paths)
     for problem in after:
         if _locate(folder, problem) in paths:
             continue
-        if elsewhere[_words(problem)] > 0:
-            elsewhere[_words(problem)] -= 1
+        if elsewhere[_drop_column(problem)] > 0:
+            elsewhere[_drop_column(problem)] -= 1
         else:
             start = changes.main.start
             message = f"{problem.place}: {problem.message}" if problem.place else problem.message
@@ -344,7 +344,7 @@ def _find_new(
     return found
 
 
-def _words(problem: ToolProblem) -> ToolProblem:
+def _drop_column(problem: ToolProblem) -> ToolProblem:
     return replace(problem, column=0)
 
 

@@ -52,7 +52,7 @@ class Mypy(ProjectTool):
     def find_exclusion(self, folder: Path, file: Path) -> str:
         """Return whether the settings leave a file out. A command that names the file would check it nevertheless."""
         name = file.relative_to(folder).as_posix()
-        return "" if _selects(_read_settings(folder), name) else f"mypy's configuration excludes {name}"
+        return "" if _is_selected(_read_settings(folder), name) else f"mypy's configuration excludes {name}"
 
     def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:
         shadows = [word for file, text in job.texts.items() for word in ("--shadow-file", str(file), str(text))]
@@ -64,7 +64,7 @@ class Mypy(ProjectTool):
             options += ["--python-executable", str(python)]
         settings = _read_settings(job.root)
         # an excluded file is read if one that is not excluded imports it
-        files = [file for file in (*job.texts, *job.users) if _selects(settings, file.as_posix())]
+        files = [file for file in (*job.texts, *job.users) if _is_selected(settings, file.as_posix())]
         return [[job.program, *options, *shadows, "--", *map(str, files)]]
 
     def list_folders(self, program: str) -> tuple[Path, ...]:
@@ -92,14 +92,14 @@ def _read_ini(file: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _selects(settings: Mapping[str, Any], path: str) -> bool:
+def _is_selected(settings: Mapping[str, Any], path: str) -> bool:
     """Return whether mypy would check a file by its settings alone.
 
     Args:
         settings: The settings.
         path: The file, relative to the folder of the settings.
     """
-    if any(_finds(pattern, path) for pattern in _list_exclusions(settings.get("exclude"))):
+    if any(_does_find(pattern, path) for pattern in _list_exclusions(settings.get("exclude"))):
         return False
     files = [*_list_names(settings.get("files"))]
     modules = [*_list_names(settings.get("modules")), *_list_names(settings.get("packages"))]
@@ -108,7 +108,7 @@ def _selects(settings: Mapping[str, Any], path: str) -> bool:
     return any(_is_below(path, name) for name in files) or any(_is_module(settings, path, name) for name in modules)
 
 
-def _finds(pattern: str, path: str) -> bool:
+def _does_find(pattern: str, path: str) -> bool:
     """Return whether a regular expression of `exclude` finds something in a path or in a folder above it."""
     folders = [f"{parent.as_posix()}/" for parent in PurePosixPath(path).parents if parent.name]
     try:

@@ -41,7 +41,7 @@ class CheckerChoice:
     """The type checker for a file.
 
     Attributes:
-        name: Its name.
+        name: The name of the type checker.
         reason: Where the project says that it uses it. Empty if it is only the usual one for the language.
         tool: The checker if it reads files. None if it runs all the time.
         folder: The folder whose files configure it, or None.

@@ -129,7 +129,7 @@ class CheckerSession:
 
     # -- start and end
     def prepare(self, document: Document) -> bool:
-        """Return whether it is ready. If not, it is started in the background, with a document to look at."""
+        """Return whether the checker is ready. If not, start it in the background, with a document to look at."""
         if self._is_warm and self._conversation and self._conversation.has_ended:
             self._record_failure("it ended")
         if self._is_warm:
@@ -139,7 +139,7 @@ class CheckerSession:
         return False
 
     async def wait_until_ready(self, document: Document, limit_s: float | None = None) -> bool:
-        """Return whether it is ready, after it was started. If not, `reason` says why.
+        """Wait until the checker has started, and return whether it is ready. If not, `reason` says why.
 
         Args:
             document: A text to look at.
@@ -165,7 +165,7 @@ class CheckerSession:
             argv = await asyncio.to_thread(self._confine, program.argv)
             while self._conversation is None:
                 self._must_restart = False
-                self._conversation = await program.start(argv, self.folder, self._settings)
+                self._conversation = await program.start(argv, self.folder, self._make_settings)
                 await self._ask(document, self._find_texts(document))
                 if self._must_restart:
                     # packages were installed while it started
@@ -199,7 +199,7 @@ class CheckerSession:
             return f"{self.checker.name} is not installed ({self.checker.install_hint})"
         return f"{self.checker.name} could run code of this folder without a sandbox; {trust_remedy()}"
 
-    def _settings(self) -> Json:
+    def _make_settings(self) -> Json:
         return self.checker.settings(self.folder, self._read_python())
 
     def _record_failure(self, reason: str) -> None:

@@ -89,7 +89,7 @@ class TypeScriptChecker(TypeChecker):
         return find_configuration(folder, PROJECT_FILES)
 
     def settings(self, root: Path, python: str) -> dict[str, Any]:
-        """Return settings that keep it from downloading types."""
+        """Return settings that forbid the checker to download types."""
         return {
             "disableAutomaticTypeAcquisition": True,
             "tsserver": {"automaticTypeAcquisition": {"enabled": False}},

@@ -40,7 +40,7 @@ class TsserverChild(MessageChild):
     """A connection to one tsserver."""
 
     def tell(self, command: str, arguments: Json) -> None:
-        """Send a request whose answer does not matter."""
+        """Send a request to tsserver without waiting for its answer."""
         self._last_number += 1
         self._send_request(self._last_number, command, arguments)
 
@@ -84,7 +84,7 @@ class TsserverConversation(CheckerConversation):
         if file.endswith(SUGGESTED_SUFFIXES):
             commands.append("suggestionDiagnosticsSync")
         answers = [await self._child.request(command, {"file": file}, limit_s) for command in commands]
-        return tuple(_read_finding(item, document) for items in answers for item in _located(items))
+        return tuple(_read_finding(item, document) for items in answers for item in _list_located(items))
 
     async def leaves_out(self, document: Document, limit_s: float) -> bool:
         """Return whether tsserver made a project up for a text, because it belongs to none with a configuration."""
@@ -125,7 +125,7 @@ def _place(document: Document, offset: int) -> Json:
     return {"line": position.line + 1, "offset": position.character + 1}
 
 
-def _located(items: Iterable[Json]) -> Iterable[Json]:
+def _list_located(items: Iterable[Json]) -> Iterable[Json]:
     # an error of the options of a project has no place
     return (item for item in items if "start" in item)
 

@@ -71,7 +71,7 @@ class TypeChecker(ABC):
         return self.configures(folder) if folder else ""
 
     def find_folder(self, root: Path, file: Path) -> Path:
-        """Return the folder in which the checker of a file runs. Each has a process of its own.
+        """Return the folder in which the checker of a file runs. There is one process for each such folder.
 
         Args:
             root: The workspace folder, which is the answer of checkers that find the project of a file themselves.

@@ -61,7 +61,7 @@ class TypeGate:
         All texts share one budget of time, `completion.type_gate_ms`.
 
         Args:
-            cursor: The place.
+            cursor: The place of the cursor in the text.
             texts: The texts.
             is_cut: Whether the texts may end in the middle of a name. Then an error at their end does not count.
         """
@@ -147,7 +147,7 @@ class _Candidate:
     def find_suspects(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return the findings of counting rules, if one of them is on the lines of the candidate. Else return none."""
         counting = [finding for finding in findings if finding.code in self._rules]
-        return counting if any(map(self._counts, counting)) else []
+        return counting if any(map(self._does_count, counting)) else []
 
     def find_new(self, before: Iterable[Finding], suspects: list[Finding]) -> tuple[Finding, ...]:
         """Return the findings that count and that the text did not have before."""
@@ -157,22 +157,23 @@ class _Candidate:
         return tuple(
             finding
             for finding in new
-            if self._counts(finding) and not (self._rules[finding.code] == "environment" and finding.code in old_codes)
+            if self._does_count(finding)
+            and not (self._rules[finding.code] == "environment" and finding.code in old_codes)
         )
 
-    def _counts(self, finding: Finding) -> bool:
+    def _does_count(self, finding: Finding) -> bool:
         line_of, last = self.document.line_of, max(finding.start, finding.end - 1)
         is_on_lines = line_of(finding.start) <= line_of(self._end) and line_of(last) >= line_of(self._edit.start)
         if not is_on_lines or finding.end == self._cut_end:
             return False
-        return self._rules[finding.code] != "closed" or self._closes(finding)
+        return self._rules[finding.code] != "closed" or self._does_close(finding)
 
     def _is_unfinished(self, finding: Finding) -> bool:
         """Return whether a finding of the text is about a call that the user still types."""
         is_around = finding.start < self._edit.start <= finding.end
         return is_around and self._rules[finding.code] == "closed"
 
-    def _closes(self, finding: Finding) -> bool:
+    def _does_close(self, finding: Finding) -> bool:
         """Return whether the candidate has the last bracket of the call that a finding is about."""
         is_inside = self._edit.start < finding.end <= self._end
         return is_inside and self.document.data[finding.end - 1 : finding.end] == b")"

@@ -20,7 +20,7 @@ from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.shown_tools import render_views
 from lsp_harness.chat.tool_execution import find_input_problem
 from lsp_harness.chat.tool_grammar import build_tool_grammar
-from lsp_harness.chat.tool_prompt import full_signature, short_signature
+from lsp_harness.chat.tool_prompt import format_full_signature, format_short_signature
 
 VALUES: list[Any] = [
     *(None, True, False, 0, -1, 1.5, 10**30, "", "x", "object", "string", "array", [], {}, [None], ["a", 1], {"a": 1}),
@@ -54,8 +54,8 @@ def test_random_schemas_stop_no_reader():
         assert tool.schema["type"] == "object"
         build_tool_grammar([tool])
         render_views("system", [tool])
-        full_signature(tool)
-        short_signature(tool)
+        format_full_signature(tool)
+        format_short_signature(tool)
         for given in ({}, {"a": 1, "b c": [None]}, {"a": {"a": "x"}}):
             find_input_problem(tool, given)
             find_mismatch(tool.schema, given)

@@ -12,6 +12,7 @@ from lsp_harness.config.schema import Verification
 from lsp_harness.errors import UsageError
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.kernel.artifacts import ArtifactPart
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.check import CheckContext, CheckTools
@@ -33,12 +34,12 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskPart:
+    """A part of the output of a task."""
+
     text: str
-    next_cursor: int = 0
-    is_running: bool = False
-    next_offset: int = 0
-    size: int = 10_000
+    next_cursor: int
+    is_running: bool
 
 
 @dataclass
@@ -52,9 +53,9 @@ class Tasks:
         self.asked.append(("run", command, execution, context.call_id))
         return self.outcome
 
-    def read(self, task_id: str, since: int) -> Part:
+    def read(self, task_id: str, since: int) -> TaskPart:
         self.asked.append(("read", task_id, since))
-        return Part("more output\n", 19, is_running=True)
+        return TaskPart("more output\n", 19, is_running=True)
 
     async def wait(self, task_id: str, seconds: float) -> CommandOutcome:
         self.asked.append(("wait", task_id, seconds))
@@ -68,11 +69,11 @@ class Tasks:
 class Artifacts:
     """A store with one artifact of ten thousand digits."""
 
-    def read(self, artifact_id: str, offset: int, limit: int) -> Part:
+    def read(self, artifact_id: str, offset: int, limit: int) -> ArtifactPart:
         if artifact_id != "a1":
             raise UsageError(f"there is no artifact {artifact_id}")
         text = ("0123456789" * 1000)[offset : offset + limit]
-        return Part(text, next_offset=offset + len(text))
+        return ArtifactPart(text, offset + len(text), 10_000)
 
 
 class ReadyIndex:

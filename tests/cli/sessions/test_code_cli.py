@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.cli.sessions.chat_cli import TerminalConversation
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script
 from tests.cli.sessions.test_chat_cli import Person
@@ -80,7 +80,7 @@ def test_an_edit_prints_the_expected_transcript(project: Path, script: Script, c
     assert person.questions == ["you: ", "Apply? [y/n · s = for this session, a = always] ", "you: "]
     assert capsys.readouterr().out == TRANSCRIPT.format(
         folder=project,
-        settings=user_config_file(),
+        settings=find_user_config_file(),
         types="types – (ty is not installed (pip install ty))",
         tests="tests – (no program is known that runs the tests for config.py)",
     )

@@ -14,7 +14,7 @@ import pytest
 
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
@@ -421,8 +421,8 @@ def test_an_explicit_mode_or_a_terminal_decides_the_permission_mode(
         case "option":
             options = ["--permission-mode", "acceptEdits"]
         case "settings":
-            user_config_file().parent.mkdir(parents=True, exist_ok=True)
-            user_config_file().write_text('[permissions]\nmode = "acceptEdits"\n')
+            find_user_config_file().parent.mkdir(parents=True, exist_ok=True)
+            find_user_config_file().write_text('[permissions]\nmode = "acceptEdits"\n')
         case _:
             monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     result = shell.run("run", "go", "-p", script(WRITES, "yes"), *options)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.repair.spelling_cost import find_similar, misspelling_cost
+from lsp_harness.coding.repair.spelling_cost import find_similar, rate_misspelling
 
 ORDERED = [
     # case, style, letters that changed places, doubled, left out, a key beside, another letter
@@ -16,14 +16,14 @@ ORDERED = [
 
 @pytest.mark.parametrize(("intended", "written"), ORDERED)
 def test_frequent_mistakes_cost_less(intended: str, written: list[str]):
-    costs = [misspelling_cost(item, intended) for item in written]
+    costs = [rate_misspelling(item, intended) for item in written]
     assert costs == sorted(costs)
     assert costs[0] > 0
 
 
 def test_one_ordinary_slip_has_a_cost_of_about_1():
     for written in ("vlaues", "vaues", "valuess", "vakues", "valuesd"):
-        assert 0.4 <= misspelling_cost(written, "values") <= 1.2
+        assert 0.4 <= rate_misspelling(written, "values") <= 1.2
 
 
 def test_names_of_few_letters_are_near_to_many():
@@ -42,4 +42,4 @@ def test_the_end_of_a_long_name_may_be_missing():
 
 
 def test_a_different_digit_costs_more_than_a_different_letter():
-    assert misspelling_cost("item1", "item2") > misspelling_cost("iten1", "item1")
+    assert rate_misspelling("item1", "item2") > rate_misspelling("iten1", "item1")

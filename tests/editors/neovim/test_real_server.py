@@ -123,7 +123,7 @@ def test_an_outdated_finding_changes_no_text_and_is_explained(start_real_editor:
 
     editor.nvim.command("LspHarness fix")
 
-    editor.says("This is no longer there: ruff does not report F821 there; nothing was changed")
+    editor.says("The diagnostic is no longer there: ruff does not report F821 there; nothing was changed")
     assert editor.buffer == fixed.splitlines()
     assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 

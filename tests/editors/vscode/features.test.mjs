@@ -221,7 +221,7 @@ it("a repair that needs no model is named in the menu, and made without a questi
 it("a finding that no longer holds changes nothing, and the user is told", async () => {
   knows();
   await rig.choose(await offered("stale.py", "Fix with lsp-harness"));
-  await rig.notification("this is no longer there: ruff does not report F821 there").waitFor();
+  await rig.notification("the diagnostic is no longer there: ruff does not report F821 there").waitFor();
   assert.equal(await rig.review().count(), 0);
   await rig.saved("stale.py", STALE);
   await rig.command("Notifications: Clear All Notifications");

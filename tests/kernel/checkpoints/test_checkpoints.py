@@ -238,7 +238,7 @@ async def test_after_a_failed_restoration_all_files_are_unchanged(
         put(swap, path)
         calls.append(path)
         if len(calls) == 3:
-            raise swap._failure(path, OSError(28, "No space left on device"))
+            raise swap._make_failure(path, OSError(28, "No space left on device"))
 
     monkeypatch.setattr(FileSwap, "put", fail)
     with pytest.raises(FileError, match="nothing was restored"):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.config.load import user_config_file
+from lsp_harness.config.load import find_user_config_file
 from tests.server.sessions.conftest import EDIT, EDITED, TEXT, Serve, ask, run_and_fail, run_command
 from tests.support.lsp import Editor
 
@@ -108,7 +108,7 @@ async def test_a_lasting_answer_decides_the_next_question_about_the_file(
     events = await run_command(editor, "events.since", sessionId=session)
     decided = [frame for frame in events["events"] if frame.get("event") == "permission" and frame["tool"] == "edit"]
     assert [(frame["decision"], frame["by"]) for frame in decided] == [("allow", "person"), ("allow", "rule")]
-    settings = user_config_file()
+    settings = find_user_config_file()
     assert (settings.exists() and 'pattern = "app.py"' in settings.read_text()) == is_saved
     [asked] = [m["params"]["message"] for m in editor.received if m.get("method") == "window/showMessageRequest"]
     assert f"always (saved in {settings}, for all folders), it would allow:\n  edit(app.py) = " in asked

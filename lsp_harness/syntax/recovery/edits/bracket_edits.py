@@ -40,14 +40,14 @@ def closing_tags(broken_text: BrokenText) -> Iterator[Trial]:
     rest_of_line = data[unclosed_tag.end() : end]
     if rest_of_line.strip():
         place = unclosed_tag.end() + len(rest_of_line.rstrip())
-        yield _trial(broken_text, Edit(place, place, tag), tag)
+        yield _make_trial(broken_text, Edit(place, place, tag), tag)
         return
     lead = data[start : start + len(data[start:end]) - len(data[start:end].lstrip())]
     for number in range(line + 1, len(document.line_starts)):
         begin, stop = document.line_span(number)
         text = data[begin:stop]
         if text.strip() and len(text) - len(text.lstrip()) <= len(lead):
-            yield _trial(broken_text, Edit(begin, begin, lead + tag + b"\n"), tag)
+            yield _make_trial(broken_text, Edit(begin, begin, lead + tag + b"\n"), tag)
             return
 
 
@@ -71,7 +71,7 @@ def _find_unclosed_tag(data: bytes) -> re.Match[bytes] | None:
     return unclosed_tags[0] if len(unclosed_tags) == 1 else None
 
 
-def _trial(broken_text: BrokenText, edit: Edit, tag: bytes) -> Trial:
+def _make_trial(broken_text: BrokenText, edit: Edit, tag: bytes) -> Trial:
     gap = next(
         (position for position, token in enumerate(broken_text.tokens) if token.start >= edit.start),
         len(broken_text.tokens),
@@ -136,7 +136,7 @@ def closers(broken_text: BrokenText) -> Iterator[Trial]:
             continue
         closer = OPENERS[opener.text[-1:]]
         note = "indentation" if suspect.has_partner else ""
-        for gap in _gaps(broken_text, suspect, closer == b"}"):
+        for gap in _find_gaps(broken_text, suspect, closer == b"}"):
             previous_token = broken_text.tokens[gap - 1]
             if previous_token.kind == "mark" and previous_token.text not in SIGNS_BEFORE_CLOSER:
                 continue
@@ -205,7 +205,7 @@ def swapped_brackets(broken_text: BrokenText) -> Iterator[Trial]:
                         yield replacement(broken_text, position, other, f"for {decode_token(token.text)}")
 
 
-def _gaps(broken_text: BrokenText, suspect: SuspectBracket, block: bool) -> list[int]:
+def _find_gaps(broken_text: BrokenText, suspect: SuspectBracket, block: bool) -> list[int]:
     """Return the places for a closer, the last first. In a long block only places between lines are returned."""
     last = min(suspect.last, len(broken_text.tokens))
     gaps = range(last, suspect.first - 1, -1)

@@ -43,13 +43,13 @@ def trials(broken_text: BrokenText) -> Iterator[Trial]:
     keys: set[tuple[int, int, bytes]] = set()
     for generator in GENERATORS:
         for trial in generator(broken_text):
-            key = _canonical(broken_text, trial.edit)
+            key = _make_canonical(broken_text, trial.edit)
             if key not in keys:
                 keys.add(key)
                 yield trial
 
 
-def _canonical(broken_text: BrokenText, edit: Edit) -> tuple[int, int, bytes]:
+def _make_canonical(broken_text: BrokenText, edit: Edit) -> tuple[int, int, bytes]:
     """Return the leftmost edit with the same result: deleting either bracket of `))` gives the same text."""
     start, end, new = edit
     data = broken_text.data

@@ -79,7 +79,7 @@ def find_uneven_lines(broken_text: BrokenText) -> list[UnevenLine]:
     uneven_lines: list[UnevenLine] = []
     tokens = broken_text.tokens
     lines = [tokens[point].line for point in broken_text.fault_places if 0 <= point < len(tokens)] or [0]
-    pattern = _pattern(broken_text.language)
+    pattern = _make_pattern(broken_text.language)
     document = broken_text.tree.document
     lines_in_strings = set[int]()
     for token in broken_text.tokens:
@@ -151,7 +151,7 @@ def _find_open_quote(line: bytes, pattern: re.Pattern[bytes]) -> tuple[bytes, tu
 
 
 @cache
-def _pattern(language: LanguageSpec) -> re.Pattern[bytes]:
+def _make_pattern(language: LanguageSpec) -> re.Pattern[bytes]:
     traits = language.recovery
     character = r"|(?P<whole>'(?:\\.[^'\n]{0,8}|[^'\\\n])')" if language.tokens.has_character_literals else ""
     lifetime = r"|(?P<lifetime>'\w+\b(?!'))" if traits.has_lifetimes else ""

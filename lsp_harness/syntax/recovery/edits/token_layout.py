@@ -84,10 +84,10 @@ def _closer_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int) ->
             and text == b"}"
             and previous_token
             and previous_token.text != b"{"
-            and _padded(broken_text, opener)
+            and _is_padded(broken_text, opener)
         ):
             return Edit(gap_start, gap_start, b" " + text)
-        if len(gap_text) > 1 and text != b"}" and _padded(broken_text, opener):
+        if len(gap_text) > 1 and text != b"}" and _is_padded(broken_text, opener):
             return Edit(gap_start + 1, gap_start + 1, text)
         return _inline_edit(gap_start, gap_end, gap_text, next_token, text)
     is_hanging = (
@@ -113,7 +113,7 @@ def _closer_edit(broken_text: BrokenText, gap: int, text: bytes, opener: int) ->
         return own_line_edit(broken_text, gap, indentation, text)
     rest = gap_text[: _find_line_end(gap_text)]
     position = gap_start + len(rest) if rest and not rest.strip() else gap_start
-    if text == b"}" and position == gap_start and _padded(broken_text, opener):
+    if text == b"}" and position == gap_start and _is_padded(broken_text, opener):
         return Edit(gap_start, gap_start, b" " + text)
     return Edit(position, position, text)
 
@@ -174,7 +174,7 @@ def _line_start_edit(broken_text: BrokenText, gap: int, indentation: bytes, text
     )
 
 
-def _padded(broken_text: BrokenText, opener: int) -> bool:
+def _is_padded(broken_text: BrokenText, opener: int) -> bool:
     """Return whether a blank follows an opener, as in `{ a }`."""
     if opener < 0:
         return False
