@@ -54,18 +54,10 @@ def collect_errors() -> Iterator[str]:
         yield from (f"{place} {ast.unparse(text)}" for text in sentences)
 
 
-def collect_subjects() -> Iterable[str]:
-    """Return the subjects of all commits."""
-    command = ("git", "log", "--no-merges", "--format=%h %s")
+def collect_subjects(since: str) -> Iterable[str]:
+    """Return the subjects of the commits after a revision, or of all commits."""
+    command = ("git", "log", "--no-merges", "--format=%h %s", *([f"{since}.."] if since else []))
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
-
-
-COLLECTORS = {
-    "docstrings": collect_docstrings,
-    "names": collect_names,
-    "errors": collect_errors,
-    "subjects": collect_subjects,
-}
 
 
 def main() -> None:
@@ -73,11 +65,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="number that decides the draw (1)")
     parser.add_argument("--count", type=int, default=60, help="number of texts (60)")
+    parser.add_argument("--since", default="", metavar="REVISION", help="draw subjects of later commits only")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
-    for kind, collect in COLLECTORS.items():
+    texts = {
+        "docstrings": collect_docstrings(),
+        "names": collect_names(),
+        "errors": collect_errors(),
+        "subjects": collect_subjects(arguments.since),
+    }
+    for kind, found in texts.items():
         print(f"## {kind}\n")
-        for number, text in enumerate(chance.sample(list(collect()), arguments.count // len(COLLECTORS)), 1):
+        for number, text in enumerate(chance.sample(list(found), arguments.count // len(texts)), 1):
             print(f"{number}. {text}\n")
 
 

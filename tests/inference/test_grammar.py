@@ -81,7 +81,7 @@ def test_a_code_block_is_found_in_an_answer_unless_it_is_cut_off(text: str, foun
 
 
 def test_an_empty_choice_is_an_error_of_the_caller():
-    with pytest.raises(ValueError, match="needs words"):
+    with pytest.raises(ValueError, match="the list of words is empty or has an empty word"):
         one_of_grammar(["a", ""])
-    with pytest.raises(ValueError, match="needs words"):
+    with pytest.raises(ValueError, match="the list of words is empty or has an empty word"):
         choice_grammar(0)

@@ -159,7 +159,7 @@ def test_the_sessions_of_a_folder_are_found_first(store: SessionStore, tmp_path:
     assert store.find("") == last
     assert store.find("", here) == store.find("", inner) == store.find("01", here, is_strict=True) == first
     assert store.find(last, here, is_strict=True) == store.find(last[-8:], here) == last
-    with pytest.raises(UsageError, match=f"is about {other}"):
+    with pytest.raises(UsageError, match=f"belongs to {other}"):
         store.find(last[-8:], here, is_strict=True)
     with pytest.raises(UsageError, match="no session of this folder"):
         store.find("", tmp_path, is_strict=True)

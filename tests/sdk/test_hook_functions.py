@@ -107,9 +107,9 @@ def return_unsendable(facts: Facts) -> object:
 
 
 FAILURES: Mapping[Callable[[Facts], Any], str] = {
-    raise_error: "the hook raising failed: it failed: ValueError: broken",
+    raise_error: "the hook raise_error failed: it failed: ValueError: broken",
     wait_for_ever: "within 0.2 s",
-    return_five: "the hook five failed: its answer is a int and no object",
+    return_five: "the hook return_five failed: the answer is a int and no object",
     return_unsendable: "it returned something that is not JSON",
 }
 

@@ -86,7 +86,7 @@ async def test_only_one_transport_can_be_chosen(start: Callable[..., Awaitable[E
     editor = await start("--tcp", "1", "--ws", "2")
 
     assert await editor.ended() == 2
-    assert editor.errors == "lsp-harness: choose one of --tcp and --ws\n"
+    assert editor.errors == "lsp-harness: --tcp and --ws exclude each other; choose one\n"
 
 
 async def test_a_port_in_use_is_refused(start: Callable[..., Awaitable[Editor]]):

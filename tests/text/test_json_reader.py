@@ -39,7 +39,7 @@ def test_values_become_objects_of_their_types():
     [(int, True), (int, 1.5), (str, 1), (bool, 1), (float, "1"), (float, False), (tuple[str, ...], ["a", 1])],
 )
 def test_a_strict_reader_refuses_values_of_another_type(kind: Any, value: Any):
-    with pytest.raises(ValueError, match="has another type"):
+    with pytest.raises(ValueError, match="has the wrong type"):
         JsonReader().reader(kind)(value)
 
 

@@ -362,9 +362,9 @@ def test_an_undo_is_about_this_folder(shell: Shell, script: Script, monkeypatch:
     monkeypatch.chdir(other)
     undone = shell.run("sessions", "undo", "--yes")
     assert (undone.code, "there is no session of this folder" in undone.err) == (2, True)
-    assert f"is about {shell.folder}" in shell.run("sessions", "undo", session[-8:]).err
+    assert f"belongs to {shell.folder}" in shell.run("sessions", "undo", session[-8:]).err
     assert (
-        f"is about {shell.folder}"
+        f"belongs to {shell.folder}"
         in shell.run("run", "--session", session[-8:], "x", "-p", script("done"), "--permission-mode", "trust").err
     )
     assert "no session of this folder" in shell.run("sessions", "list").out
