@@ -189,7 +189,7 @@ class PythonPackages:
         for file in self._list_folder(site)[1]:
             for line in read_text(file, site.folder).splitlines()[:20]:
                 path = resolve_links(Path(line)) if os.path.isabs(line) else None
-                if path and path.is_dir() and not _do_overlap(path, self._root):
+                if path and path.is_dir() and not _are_overlapping(path, self._root):
                     yield path
 
 
@@ -230,7 +230,7 @@ def _find_standard_library(prefix: Path, libraries: list[Path]) -> Site | None:
     return Site(folder, "Python", version or short_version)
 
 
-def _do_overlap(path: Path, root: Path) -> bool:
+def _are_overlapping(path: Path, root: Path) -> bool:
     """Return whether one of two folders contains the other."""
     real_root = resolve_links(root) or root
     return path.is_relative_to(real_root) or real_root.is_relative_to(path)

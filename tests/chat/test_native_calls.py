@@ -52,12 +52,12 @@ class Desk:
         self.server = server
         self.form: Format = form
         self.frames: list[tuple[str, Any]] = []
-        self.session.log.listeners.append(self._hear)
+        self.session.log.listeners.append(self._record_event)
         config = Config(engine=EngineSettings(url=server.url, model=MODEL, dialect=form, retries=1))
         self.engine = EngineClient(config)
         self.models = [Model("m", self.engine)]
 
-    def _hear(self, event: Event) -> None:
+    def _record_event(self, event: Event) -> None:
         if event.seq is None:
             self.frames.append((event.type, event.data.get("content")))
 

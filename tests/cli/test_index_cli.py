@@ -83,7 +83,7 @@ def test_code_that_has_to_do_with_a_place_or_a_symbol(project: Shell):
     ("arguments", "says"),
     [
         ([], 'lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME'),
-        (["--at", "here.py:1", "--symbol", "grow"], "say what to find"),
+        (["--at", "here.py:1", "--symbol", "grow"], "a search needs one of"),
         (["--at", "here.py"], "--at here.py:LINE"),
         (["--at", "here.py:99"], "line 99 is past its end"),
         (["--at", "ignored.py:1"], "the index has no file 'ignored.py'"),

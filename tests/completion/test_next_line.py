@@ -38,7 +38,7 @@ def test_a_line_without_its_break_is_shown_above_the_line_behind_it():
         pytest.param("a = 1\n", "\n", "\nb = 2", id="the line is empty already"),
     ],
 )
-def test_in_other_cases_a_line_break_is_not_split_off(prefix: str, suffix: str, text: str):
+def test_a_line_break_inside_a_line_or_on_an_empty_line_is_not_split_off(prefix: str, suffix: str, text: str):
     assert split_next_line(make_ghost(prefix, suffix), text) is None
 
 

@@ -50,7 +50,7 @@ class Bench:
         self.engine = Script(*replies)
         workspace = Workspace([folder], is_trusted=is_trusted)
         self.harness = Harness(config, lambda config: self.engine, workspace, verifier=verifier, **options)
-        self.harness.events.subscribe(self._hear)
+        self.harness.events.subscribe(self._record_event)
         self.published: list[tuple[int, list[tuple[str, int]]]] = []
         """Version, and code and line of each finding."""
         self.stale: list[int] = []
@@ -92,7 +92,7 @@ class Bench:
 
         self.harness.events.subscribe(listen)
 
-    def _hear(self, event: HarnessEvent) -> None:
+    def _record_event(self, event: HarnessEvent) -> None:
         if isinstance(event, FindingsChanged):
             self._published(event.uri, event.findings)
 

@@ -27,7 +27,7 @@ ON_SAVE = make_settings(QUICK, verification={"on_save": True, "debounce_ms": 0, 
 
 
 class ExpectedNumberSuites:
-    """Tests that expect the number in `expected.txt` on disk, once the index knows them."""
+    """A fake test runner: a change fails unless it has the number that stands in `expected.txt` on disk."""
 
     def __init__(self, folder: Path) -> None:
         self._expected = folder / "expected.txt"
@@ -202,9 +202,9 @@ class OpeningClient:
         verifier = Verifier(CheckTools(Ruff()))
         self.b: Bench = bench(config=config, clock=self.hand.clock, works_ahead=True, verifier=verifier)
         self.told = 0
-        self.b.harness.events.subscribe(self._hear)
+        self.b.harness.events.subscribe(self._record_event)
 
-    def _hear(self, event: HarnessEvent) -> None:
+    def _record_event(self, event: HarnessEvent) -> None:
         self.told += isinstance(event, OpenFindingsChanged)
 
     async def open(self, text: str, name: str = "a.py") -> list[str]:

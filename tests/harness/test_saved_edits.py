@@ -56,12 +56,12 @@ class SavedEditBench:
         self.cheap, self.tests = WordCheck("cheap", b"cheap", self.log), WordCheck("tests", b"dear", self.log)
         self.b: Bench = bench(config=config, verifier=Verifier(CheckTools(Ruff()), self._create_checks))
         self.reports: list[tuple[str, int]] = []
-        self.b.harness.events.subscribe(self._hear)
+        self.b.harness.events.subscribe(self._record_event)
 
     def _create_checks(self, settings: Verification, context: CheckContext) -> list[Check]:
         return [self.cheap, self.tests]
 
-    def _hear(self, event: HarnessEvent) -> None:
+    def _record_event(self, event: HarnessEvent) -> None:
         if isinstance(event, VerificationReported):
             self.reports.append((event.check, event.version))
 

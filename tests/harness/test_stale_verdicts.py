@@ -183,7 +183,7 @@ class World:
         self.harness = self.b.harness
         self.harness.services.__dict__["checkers"] = pool
         self.pool = pool
-        self.harness.events.subscribe(self._hear)
+        self.harness.events.subscribe(self._record_event)
         self.published = 0
         for name in NAMES:
             self.write(folder / f"{name}.py", "1")
@@ -265,7 +265,7 @@ class World:
         self.hand.move(self.chance.choice((0.1, 0.4)))
 
     # -- what is seen
-    def _hear(self, event: HarnessEvent) -> None:
+    def _record_event(self, event: HarnessEvent) -> None:
         if isinstance(event, FindingsChanged):
             self.published += 1
             self.check(event.uri, "when it was published")

@@ -25,9 +25,9 @@ class FrontEnd:
     def __init__(self, where: IndexPlace) -> None:
         self.told: list[dict[str, object]] = []
         self._news = asyncio.Event()
-        self.keeper = IndexKeeper(where, self._hear)
+        self.keeper = IndexKeeper(where, self._record_event)
 
-    def _hear(self, said) -> None:
+    def _record_event(self, said) -> None:
         self.told.append(dict(said))
         self._news.set()
 

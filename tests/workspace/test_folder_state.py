@@ -18,9 +18,9 @@ class WatchedState:
         self.root = root
         self.state = FolderState(lambda: [root])
         self._reported: list[tuple[str, str]] = []
-        self.state.listeners.append(self._hear)
+        self.state.listeners.append(self._record_changes)
 
-    def _hear(self, changes: Sequence[ChangedFile]) -> None:
+    def _record_changes(self, changes: Sequence[ChangedFile]) -> None:
         self._reported += [(str(change.path.relative_to(self.root)), change.kind) for change in changes]
 
     async def look(self) -> list[tuple[str, str]]:

@@ -435,7 +435,7 @@ class LadderSource:
         edits = [
             (first.candidate.edits[0], second.candidate.edits[0])
             for (_, first), (_, second) in pairs
-            if not _do_overlap(first.candidate.edits[0], second.candidate.edits[0])
+            if not _are_overlapping(first.candidate.edits[0], second.candidate.edits[0])
         ]
         return [Candidate(number, plan, pair, Usage()) for number, pair in zip(plan.numbers, edits, strict=False)]
 
@@ -449,5 +449,5 @@ def _count_failures(result: CheckedCandidate) -> int | None:
     return None
 
 
-def _do_overlap(first: Edit, second: Edit) -> bool:
+def _are_overlapping(first: Edit, second: Edit) -> bool:
     return first.start <= second.end and second.start <= first.end

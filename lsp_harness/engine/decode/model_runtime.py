@@ -196,7 +196,7 @@ class ModelRuntime:
         return self.kv_shift.min_run_tokens if request.sampling.top_logprobs < 0 else 0
 
     def _shift_ms(self, plan: ShiftPlan, start: int, end: int) -> float:
-        """Return the time to move the runs of a plan and to evaluate the gaps between them, at least a step each."""
+        """Return the milliseconds to move the cached tokens of a plan and to evaluate the tokens between them."""
         return self.step_cost.move_cost_ms + sum(self.step_cost.step_ms(gap) for gap in plan.gaps(start, end))
 
     def _plan_shift(self, prompt: Prompt, request: TokenRequest, start: int) -> ShiftPlan | None:

@@ -50,7 +50,7 @@ def plan_undo(events: Iterable[Event], turn: int | None = None, *, takes_rest: b
         raise UsageError(f"turn {turn} was undone already")
     if turn not in made:
         raise UsageError(f"turn {turn} changed no file, so there is nothing to undo")
-    later = tuple(n for n in sorted(open_turns) if n > turn and _do_overlap(made[turn], made[n]))
+    later = tuple(n for n in sorted(open_turns) if n > turn and _are_overlapping(made[turn], made[n]))
     return UndoPlan(turn, tuple(created.checkpoint_id for created in made[turn]), later)
 
 
@@ -120,7 +120,7 @@ def _add_undo(history: _History, reverted: EditReverted) -> None:
     (history.kept.add if reverted.kept and not reverted.is_redo else history.kept.discard)(number)
 
 
-def _do_overlap(first: Iterable[CheckpointCreated], second: Iterable[CheckpointCreated]) -> bool:
+def _are_overlapping(first: Iterable[CheckpointCreated], second: Iterable[CheckpointCreated]) -> bool:
     first_paths, second_paths = _list_paths(first), _list_paths(second)
     # a checkpoint without paths is about the whole folder
     return first_paths is None or second_paths is None or not first_paths.isdisjoint(second_paths)
