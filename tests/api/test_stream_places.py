@@ -37,7 +37,8 @@ async def test_a_refused_websocket_is_one_line_of_the_log(api: ApiProcess):
     await api.end()
     lines = api.log.decode().splitlines()
     assert [line for line in lines if "Traceback" in line or "ERROR" in line or "ASGI" in line] == []
-    assert len([line for line in lines if " 503 " in line]) == 2
+    # a request may also take 503 ms
+    assert len([line for line in lines if "events 503 " in line]) == 2
 
 
 async def test_a_binary_message_does_not_end_the_events(api: ApiProcess):

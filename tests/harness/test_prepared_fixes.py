@@ -285,7 +285,7 @@ async def test_a_change_of_another_file_drops_a_fix_that_depends_on_it(bench: Ma
     fix = await table.wait()
     outcomes = (*fix.proposal.verdict.outcomes, *([Outcome(check, "passed")] if check else []))
     verdict = replace(fix.proposal.verdict, outcomes=outcomes)
-    part = table.prepared._part(table.b.harness.documents.get(table.src.document.uri))
+    part = table.prepared._find_part(table.b.harness.documents.get(table.src.document.uri))
     [problem] = part.ready
     part.ready[problem] = replace(fix, proposal=replace(fix.proposal, verdict=verdict))
     table.b.type(other, "# more\n", 0)

@@ -140,7 +140,7 @@ async def test_in_a_small_context_the_test_file_is_left_out_and_fewer_tests_are_
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in read_prompt_events(b))
     assert 2 < read_prompt_events(b)[0]["sections"]["prefix"] < 200
     b.engine.extra_props["n_ctx"] = 345
-    with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
+    with pytest.raises(NoAnswer, match=r"def test_area does not fit into 0 tokens; raise completion\.prefix_tokens"):
         await b.harness.edits.tests(*open_selection(b, AREA, "shapes.py"), ignore_progress)
     assert len(b.engine.foreground_requests) == 2
 

