@@ -181,10 +181,10 @@ class Fix(EditTask):
         if reason := await find_stale_reason(
             self.finding, subject, document, tree, context.ruff, context.file, context.root
         ):
-            raise NoAnswer(f"this is no longer there: {reason}")
+            raise NoAnswer(f"the diagnostic is no longer there: {reason}")
         if tree is None:
             reason = await offload(len(document.data), lambda: no_tree_reason(document, context.path))
-            raise NoAnswer(f"{reason}, so that nothing about it could be checked")
+            raise NoAnswer(f"{reason}, so no repair could be checked")
         return await self._find_repairs(subject, tree) if context.config.generation.repairs else []
 
     async def create_repair_checks(self) -> Sequence[Check]:

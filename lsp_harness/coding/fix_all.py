@@ -117,4 +117,4 @@ class JoinFixes(EditTask):
         return ExistingEdits(edits, self.fixes.title, self.fixes.outcomes)
 
     async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
-        raise NoAnswer("there is nothing to join")
+        raise NoAnswer("fixes are joined without a model")
