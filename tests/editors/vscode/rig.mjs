@@ -373,9 +373,9 @@ function functions(page, ws, home, address) {
 function real(home) {
   const find = `
 from lsp_harness.config import paths
-from lsp_harness.config.schema import Model
+from lsp_harness.config.schema import ModelSettings
 from lsp_harness.inference.models.model_files import resolve_model
-print(resolve_model(Model().path).parent, paths.cache_folder(), sep="\\n")`;
+print(resolve_model(ModelSettings().path).parent, paths.cache_folder(), sep="\\n")`;
   const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
   if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);
   const [models, cache] = found.stdout.trim().split("\n");
