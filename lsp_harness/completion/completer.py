@@ -150,7 +150,7 @@ class Completer:
         state = open_document.find_part(DocumentCompletions)
         return state is not None and any(displayed.is_at(cursor) for displayed in state.displayed.current)
 
-    def follow(self, open_document: OpenDocument, before: Document, edit: Edit) -> Document | None:
+    def follow(self, open_document: OpenDocument, edit: Edit) -> Document | None:
         """Record an edit of the user. An answer in flight that disagrees ends if no request waits for it.
 
         Returns:
@@ -161,7 +161,7 @@ class Completer:
             return None
         if open_document.cursor is not None:
             state.inflight.follow(open_document.text, open_document.cursor)
-        return state.displayed.follow(before, edit)
+        return state.displayed.follow(edit)
 
     def warm(self, open_document: OpenDocument, cursor: Cursor, knowledge: PlaceKnowledge = "visited") -> None:
         """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
@@ -287,7 +287,7 @@ class Completer:
     ) -> list[Suggestion]:
         offset = cursor.offset
         suggestions = [Suggestion(id or str(ULID()), offset, offset, text, figures) for text in texts]
-        self.state(open_document).displayed.display(cursor.document, offset, suggestions)
+        self.state(open_document).displayed.display(cursor.document, suggestions)
         self.last_figures = figures | {"id": suggestions[0].id} if suggestions else figures
         return suggestions
 

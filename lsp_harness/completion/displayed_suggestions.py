@@ -20,12 +20,12 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.edit_history import RejectedPlace, trim
+from lsp_harness.workspace.edit_history import RejectedPlace
 from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import PAIRS, count_bytes_before_cursor, find_typed_text
 
 Fate = Literal["shown", "accepted", "accepted_partly", "typed_through", "dismissed"]
-"""What may become of a suggestion (see `harness.acceptance_stats.Counts`)."""
+"""The events in the life of a suggestion that the statistics count (see `harness.acceptance_stats.Counts`)."""
 MAX_RECENT_SUGGESTIONS = 16
 """Number of suggestions of a document that are remembered."""
 
@@ -126,13 +126,13 @@ class DisplayedSuggestions:
         return next((recent for recent in self._recent if recent.suggestion.id == suggestion_id), None)
 
     # -- what happens to them
-    def display(self, document: Document, offset: int, suggestions: Sequence[Suggestion]) -> None:
-        """Record what the editor displays now, at a byte offset. The rest of a suggestion is no new suggestion."""
+    def display(self, document: Document, suggestions: Sequence[Suggestion]) -> None:
+        """Record what the editor displays now, at one place. The rest of a suggestion is no new suggestion."""
         self.current = tuple(DisplayedSuggestion(document, suggestion) for suggestion in suggestions)
         self._recent.extendleft(self.current)
         # a suggestion for an earlier version has no place in this text, and no editor shows it
-        is_present = self._opened.text.version == document.version
-        self._place = RejectedPlace.at(document, offset) if is_present else None
+        is_present = bool(suggestions) and self._opened.text.version == document.version
+        self._place = RejectedPlace.at(document, suggestions[0].start) if is_present else None
         new = [suggestion for suggestion in suggestions if not suggestion.stats.get("typed_along")]
         choice = self._choice
         if new and choice and not choice.used_bytes and choice.offset == new[0].start:
@@ -147,18 +147,14 @@ class DisplayedSuggestions:
         elif suggestions and choice:
             choice.ids |= {suggestion.id for suggestion in suggestions}
 
-    def follow(self, before: Document, edit: Edit) -> Document | None:
-        """Record one edit by the user or their editor.
-
-        Args:
-            before: The text before the edit.
-            edit: The edit.
+    def follow(self, edit: Edit) -> Document | None:
+        """Record the latest edit by the user or their editor, which the document has already.
 
         Returns:
             The text without the suggestion that this edit accepted to its end, or None if it accepted none so.
         """
-        if self._place:
-            self._place = self._place.shift(trim(before.data, edit))
+        if self._place and (trimmed_edit := self._opened.history.last_edit):
+            self._place = self._place.shift(trimmed_edit)
         choice = self._choice
         if choice is None:
             return None

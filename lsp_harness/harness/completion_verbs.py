@@ -241,7 +241,7 @@ class CompletionVerbs:
             added_lines = len(opened.text.line_starts) - len(before.line_starts)
             path = self._services.workspace.snapshot(opened.text).path
             self._recent_edits.record_edit(opened.uri, path, before.line_of(edit.start), added_lines)
-        return self._completer.follow(opened, before, edit) if self._completer else None
+        return self._completer.follow(opened, edit) if self._completer else None
 
     def record_close(self, text: Document) -> None:
         """Record that the user closed a document with this text."""

@@ -92,18 +92,21 @@ class EditHistory:
 
     Attributes:
         rhythm: How fast the user types, in all documents together.
-        last: The latest change, or None if there was none since the document was opened.
+        last_change: The latest change, or None if there was none since the document was opened.
+        last_edit: The latest edit, without the bytes that it left as they were. None if there was none.
         rejected: The places where the user rejected a suggestion, in the present text.
     """
 
     def __init__(self, rhythm: TypingRhythm) -> None:
         self.rhythm = rhythm
         self.last_change: VersionChange | None = None
+        self.last_edit: Edit | None = None
         self.rejected_places: tuple[RejectedPlace, ...] = ()
 
     def add(self, before: Document, edit: Edit, after: Document) -> None:
         """Record that `edit` turned `before` into `after`."""
-        time_s, edit = self.rhythm.clock(), trim(before.data, edit)
+        time_s = self.rhythm.clock()
+        self.last_edit = edit = trim(before.data, edit)
         removed, inserted = edit.end - edit.start, len(edit.new)
         if not removed and not inserted:
             return

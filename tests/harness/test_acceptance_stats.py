@@ -30,15 +30,15 @@ class Desk:
     def show(self, *texts: str, at: int | None = None, **stats: bool) -> None:
         at = len(self.document.data) if at is None else at
         suggestions = [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)]
-        self.displayed.display(self.document, at, suggestions)
+        self.displayed.display(self.document, suggestions)
 
     def put(self, *texts: str) -> None:
         """Append each text to the end by an edit of its own."""
         for text in texts:
             end = len(self.document.data)
             edit = Edit(end, end, text.encode())
-            before, self.document = self.document, self.document.apply_edit(edit, self.document.version + 1)
-            self.displayed.follow(before, edit)
+            self.document = self.document.apply_edit(edit, self.document.version + 1)
+            self.displayed.follow(edit)
 
     def assert_counts(self, **counts: int) -> None:
         assert self.uptake.counts == Counts(**counts)
@@ -81,7 +81,7 @@ def test_a_suggestion_that_the_client_also_reports_is_counted_once():
 def test_a_reported_acceptance_by_another_kind_of_edit_is_counted():
     desk = Desk("ab")
     desk.show("abc")
-    desk.displayed.follow(desk.document, Edit(0, 2, b"ababc"))
+    desk.displayed.follow(Edit(0, 2, b"ababc"))
     desk.displayed.accept("0")
     desk.displayed.accept("0")
     desk.assert_counts(shown=1, accepted=1)
@@ -101,7 +101,7 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.show("(r, 2)")
     desk.put("()")
     desk.show("r, 2", at=1, typed_along=True)
-    desk.displayed.follow(desk.document, Edit(1, 1, b"r, 2"))
+    desk.displayed.follow(Edit(1, 1, b"r, 2"))
     desk.assert_counts(shown=1)
     desk.displayed.accept("0")
     desk.assert_counts(shown=1, accepted=1)

@@ -64,10 +64,10 @@ class Desk:
 
     def move(self, document: Document, offset: int) -> None:
         """Record that the user edited the text up to `offset`."""
-        before = self._opened[document.uri].text if document.uri in self._opened else document
+        old_size = len(self._opened[document.uri].text.data) if document.uri in self._opened else 0
         opened = self.opened(document)
         opened.cursor = offset
-        self.completer.follow(opened, before, Edit(0, len(before.data), document.data))
+        self.completer.follow(opened, Edit(0, old_size, document.data))
 
     def find(self, uri: str, suggestion_id: str) -> DisplayedSuggestion | None:
         opened = self._opened.get(uri)
