@@ -8,7 +8,7 @@ import argparse
 import ast
 import random
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,35 +26,36 @@ def read_nodes() -> Iterator[tuple[str, ast.AST]]:
                 yield f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node
 
 
-def collect_docstrings() -> Iterator[str]:
-    """Yield each docstring of a module, a class or a function with its place and its name."""
-    for place, node in read_nodes():
-        if isinstance(node, (ast.Module, *NODES)) and (text := ast.get_docstring(node)):
-            yield f"{place} {getattr(node, 'name', '')}\n{text}"
+def find_docstring(place: str, node: ast.AST) -> str:
+    """Return the docstring of a module, a class or a function with its place and its name, or an empty text."""
+    text = ast.get_docstring(node) if isinstance(node, (ast.Module, *NODES)) else None
+    return f"{place} {getattr(node, 'name', '')}\n{text}" if text else ""
 
 
-def collect_names() -> Iterator[str]:
-    """Yield the name of each function and class, and of each bool among the parameters and fields."""
-    for place, node in read_nodes():
-        if isinstance(node, NODES):
-            yield f"{place} {node.name}"
-        elif isinstance(node, ast.arg | ast.AnnAssign) and isinstance(node.annotation, ast.Name):
-            target = node.arg if isinstance(node, ast.arg) else ast.unparse(node.target)
-            if node.annotation.id == "bool":
-                yield f"{place} {target}: bool"
+def find_name(place: str, node: ast.AST) -> str:
+    """Return the name of a function, a class, or a bool parameter or field with its place, or an empty text."""
+    if isinstance(node, NODES):
+        return f"{place} {node.name}"
+    if isinstance(node, ast.arg | ast.AnnAssign) and isinstance(node.annotation, ast.Name):
+        target = node.arg if isinstance(node, ast.arg) else ast.unparse(node.target)
+        return f"{place} {target}: bool" if node.annotation.id == "bool" else ""
+    return ""
 
 
-def collect_errors() -> Iterator[str]:
-    """Yield each sentence that the package raises."""
-    for place, node in read_nodes():
-        if not isinstance(node, ast.Raise) or not place.startswith("lsp_harness"):
-            continue
-        texts = [part for part in ast.walk(node) if isinstance(part, ast.JoinedStr | ast.Constant)]
-        sentences = [text for text in texts[:1] if len(ast.unparse(text).split()) >= SENTENCE_WORDS]
-        yield from (f"{place} {ast.unparse(text)}" for text in sentences)
+def find_error(place: str, node: ast.AST) -> str:
+    """Return the sentence that a statement of the package raises with its place, or an empty text."""
+    if not isinstance(node, ast.Raise) or not place.startswith("lsp_harness"):
+        return ""
+    texts = (part for part in ast.walk(node) if isinstance(part, ast.JoinedStr | ast.Constant))
+    sentence = ast.unparse(text) if (text := next(texts, None)) else ""
+    return f"{place} {sentence}" if len(sentence.split()) >= SENTENCE_WORDS else ""
 
 
-def collect_subjects(since: str) -> Iterable[str]:
+FINDERS = {"docstrings": find_docstring, "names": find_name, "errors": find_error}
+"""Kind of text → the function that finds the text of a node."""
+
+
+def collect_subjects(since: str) -> list[str]:
     """Return the subjects of the commits after a revision, or of all commits."""
     command = ("git", "log", "--no-merges", "--format=%h %s", *([f"{since}.."] if since else []))
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
@@ -68,15 +69,15 @@ def main() -> None:
     parser.add_argument("--since", default="", metavar="REVISION", help="draw subjects of later commits only")
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
-    texts = {
-        "docstrings": collect_docstrings(),
-        "names": collect_names(),
-        "errors": collect_errors(),
-        "subjects": collect_subjects(arguments.since),
-    }
+    texts: dict[str, list[str]] = {kind: [] for kind in FINDERS}
+    for place, node in read_nodes():
+        for kind, find in FINDERS.items():
+            if text := find(place, node):
+                texts[kind].append(text)
+    texts["subjects"] = collect_subjects(arguments.since)
     for kind, found in texts.items():
         print(f"## {kind}\n")
-        for number, text in enumerate(chance.sample(list(found), arguments.count // len(texts)), 1):
+        for number, text in enumerate(chance.sample(found, arguments.count // len(texts)), 1):
             print(f"{number}. {text}\n")
 
 
