@@ -125,11 +125,6 @@ class EditTask(ABC):
         return True
 
     # -- the end
-    def create_required_checks(self) -> list[Check]:
-        """Return the checks that decide if no candidate passes all checks. Without them, which is the default, none is
-        proposed then."""
-        return []
-
     async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:
         """Return the edits of the document that make an attempt pass the tests. The default has none.
 
@@ -138,6 +133,11 @@ class EditTask(ABC):
             states: The states of the turn.
         """
         return ()
+
+    def create_required_checks(self) -> list[Check]:
+        """Return the checks that decide if no candidate passes all checks. Without them, which is the default, none is
+        proposed then."""
+        return []
 
     def complete_proposal(self, proposal: Proposal) -> Proposal:
         """Return the proposal with what only the task knows about it. The default adds nothing."""

@@ -67,7 +67,7 @@ async def read_status(services: Services, completions: CompletionVerbs) -> dict[
 
 
 UserAction = Literal["accepted", "dismissed", "applied"]
-"""What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
+"""The action of a user on a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
 
 
 class Harness:

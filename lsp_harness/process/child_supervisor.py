@@ -26,7 +26,7 @@ import time
 from contextlib import suppress
 
 TYPE_CHECKING = False
-"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""A stand-in for `typing.TYPE_CHECKING`: the module `typing` takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn

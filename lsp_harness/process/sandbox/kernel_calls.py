@@ -10,7 +10,7 @@ import os
 import sys
 
 TYPE_CHECKING = False
-"""The same as `typing.TYPE_CHECKING`, whose module takes long to import."""
+"""A stand-in for `typing.TYPE_CHECKING`: the module `typing` takes long to import."""
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
