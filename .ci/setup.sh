@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The virtual environment in .venv with the package, its tools and, unless it is there already, llama.cpp compiled.
-# Says what it does; the compiler's own progress is shown in one line.
+# The virtual environment in .venv with the package, its tools, and a library of llama.cpp.
+# Says what it does; pip's progress is shown in one line.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -20,11 +20,17 @@ say "[1/3] virtual environment in .venv"
 "$python" -m venv .venv || fail "python -m venv failed: on Debian, apt-get install python3-venv"
 .venv/bin/python -m pip install --quiet --upgrade pip >"$log" 2>&1 || fail "pip could not be upgraded"
 
-say "[2/3] lsp-harness and what it needs (compiles llama.cpp the first time: some minutes)"
+say "[2/3] lsp-harness and what it needs"
 set +e
 .venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev "${constraints[@]}" 2>&1 |
   tee "$log" | .venv/bin/python -u .ci/progress.py
 status=${PIPESTATUS[0]}
 set -e
 [ "$status" = 0 ] || fail "installation failed; the end of $log:"
+
+say "[3/3] llama.cpp: a prebuilt library (10 MiB), or compiled if there is none for this machine (some minutes)"
+if ! .venv/bin/lsp-harness engine libraries use; then
+  .venv/bin/python -m pip install --verbose --progress-bar off llama-cpp-python 2>&1 |
+    tee "$log" | .venv/bin/python -u .ci/progress.py || fail "llama.cpp was not compiled; the end of $log:"
+fi
 touch .venv/.ready

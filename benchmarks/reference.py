@@ -9,7 +9,7 @@ batches does to it: by how much the margin of the first token changes when a pro
 
 # the binding is generated ctypes code, mostly untyped
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false
+# pyright: reportArgumentType=false, reportMissingImports=false
 
 import ctypes
 import json

@@ -13,6 +13,7 @@
     │   ├── UnknownModel           the catalogue has no such model
     │   ├── ModelMissing           the file has not been downloaded
     │   └── PullFailed             no source served the right bytes
+    ├── LibraryError               there is no library of llama.cpp that can be used
     ├── EngineError                the engine failed
     │   ├── EngineUnavailable      it cannot be started or reached
     │   │   └── EngineStuck        it gives no sign of life
@@ -82,6 +83,10 @@ class ModelMissing(ModelError): ...
 
 
 class PullFailed(ModelError): ...
+
+
+class LibraryError(HarnessError):
+    exit_code = 3
 
 
 class EngineError(HarnessError):

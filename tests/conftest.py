@@ -14,6 +14,7 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from lsp_harness.config.schema import Config, EngineSettings, ModelSettings
+from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.process import machine_load
 from tests.support.process_guard import ProcessGuard, mark_process_tests, select_unit_tests
 from tests.support.real_checkers import PROGRAM_VARIABLES
@@ -33,6 +34,8 @@ os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
 # no test depends on what else this machine does: not in this process, and not in the processes that tests start
 machine_load.PROC = machine_load.POWER_SUPPLIES = Path("/dev/null")
 os.environ["LSP_HARNESS_BACKGROUND__WHEN"] = "always"
+# tests with another home use the library of llama.cpp that `make setup` has stored
+os.environ["LSP_HARNESS_LIBRARIES"] = str(libraries_folder())
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
@@ -137,7 +140,7 @@ def config(tiny_model: Path) -> Config:
 @pytest.fixture(scope="session")
 def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
     """Return an object that tells whether a grammar accepts a text."""
-    # imported here, because llama_cpp takes long to import
+    # imported here, because a library of llama.cpp takes long to load
     from tests.support.grammar import Acceptor
 
     acceptor = Acceptor(tiny_model)
@@ -149,11 +152,12 @@ def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
 def probed(tiny_model: Path) -> Iterator[Path]:
     """Return the file with the result of the repacking probe for the tiny model. The probe runs once a session."""
     from lsp_harness.engine.decode.repack_probe import can_repack
+    from lsp_harness.inference.libraries.library_choice import find_library
 
     home = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LSP_HARNESS_HOME", str(home))
-        can_repack(tiny_model)
+        can_repack(tiny_model, find_library())
     yield home / "cache" / "probe.json"
     shutil.rmtree(home)
 

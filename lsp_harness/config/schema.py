@@ -76,8 +76,13 @@ class EngineSettings:
     script: str = ""
     """For tests: a JSON file with replies that replace those of a model."""
     idle_seconds: float = 900.0
-    """The engine ends after this many seconds without a request. This setting and the four below take effect at the
+    """The engine ends after this many seconds without a request. This setting and the five below take effect at the
     next start of the engine (`lsp-harness engine stop`).
+    """
+    library: str = ""
+    """The library of llama.cpp: a name that `lsp-harness engine libraries list` shows, or a folder. If this is empty,
+    the one that was chosen with `lsp-harness engine libraries use` is taken, else a prebuilt one for this machine, else
+    the one that the package llama-cpp-python has compiled.
     """
     threads: int = 0
     """The number of threads that evaluate prompts; 0 is one for each core that the cgroup of the engine allows."""

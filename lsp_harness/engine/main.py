@@ -12,7 +12,6 @@ import socket
 import sys
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -39,6 +38,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lsp-harness engine process", description=__doc__)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--socket", type=Path, required=True)
+    parser.add_argument("--library", default="", help="the library of llama.cpp, as in the setting engine.library")
     parser.add_argument("--name", default="")
     parser.add_argument(
         "--embedding-model",
@@ -84,13 +84,17 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.embed.embedder import Embedder, load_encoder
     from lsp_harness.engine.http.engine_host import EngineHost
     from lsp_harness.engine.meter import Meter
+    from lsp_harness.engine.native.loaded_library import lib
+    from lsp_harness.inference.libraries.library_choice import find_library
     from lsp_harness.inference.models.model_files import fingerprint
     from lsp_harness.process.allowed_cores import count_allowed_cores
 
     start_s = monotonic()
     # Files that are written from here on, above all prompts, are for this user only.
     os.umask(0o077)
-    repack = can_repack(args.model)
+    library = find_library(args.library)
+    repack = can_repack(args.model, library)
+    lib.load(library)
     threads = args.threads or count_allowed_cores()
     llama = Llama(
         args.model,
@@ -107,9 +111,11 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     # For a sliding window llama.cpp packs only the cells that the end of the sequence still uses. A prompt that differs
     # before the end cannot continue them.
     is_movable = memory["cuts"] and not memory["window"]
-    binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
+    weights = "repacked" if repack else "plain"
     model_hash = fingerprint(args.model)
-    key = f"{identify_processor()}/{binding}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    key = (
+        f"{identify_processor()}/{library.identity}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    )
     file = paths.cache_folder() / "machine.json"
     step_cost = StepCost.load(file, key)
     if step_cost is None:
@@ -125,7 +131,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
         # Files of other models and of earlier settings count, too: no other engine may ever remove them.
         prune_folders(folder, max_bytes)
         if max_bytes > 0 and is_movable:
-            disk_cache = DiskCache(llama, folder / f"{model_hash}-{llama.n_ctx}-{binding}", max_bytes)
+            disk_cache = DiskCache(llama, folder / f"{model_hash}-{llama.n_ctx}-{library.identity}", max_bytes)
     except OSError as error:
         sys.stderr.write(f"evaluated prompts cannot be saved for the next start: {error}\n")
     # Fused attention skips the cells of other sequences. Without it only few cells should be in use.
@@ -143,6 +149,12 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     model = ModelRuntime(llama, kv, step_cost, disk_cache, host_cache, kv_shift)
     facts: dict[str, Any] = {
         "model_path": str(args.model),
+        "library": {
+            "name": library.name,
+            "version": library.version,
+            "folder": str(library.folder),
+            "devices": list(lib.devices),
+        },
         "n_ctx_train": llama.n_ctx_train,
         "weights_repacked": repack,
         "threads": threads,

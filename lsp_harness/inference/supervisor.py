@@ -181,6 +181,7 @@ class EngineSupervisor:
             # -P: a file of the workspace with the name of a module must not be imported
             *(sys.executable, "-P", "-m", "lsp_harness.engine.main"),
             *("--model", str(model), "--socket", str(address.socket)),
+            *(("--library", config.engine.library) if config.engine.library else ()),
             *("--name", card.name if card else model.stem),
             *("--fim-order", _order(model, config)),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),

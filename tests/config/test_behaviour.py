@@ -109,6 +109,7 @@ ENGINE = {
     "index.embedding_model": ("embedding_model", "other.gguf"),
 }
 ENGINE_ONLY = {
+    "engine.library": ("library", "linux-x64"),
     "engine.threads": ("threads", 3),
     "engine.idle_seconds": ("idle", 7.0),
     "engine.port": ("tcp", 8765),

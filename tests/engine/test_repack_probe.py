@@ -8,6 +8,9 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.engine.decode import repack_probe
+from lsp_harness.inference.libraries.library_choice import EngineLibrary
+
+LIBRARY = EngineLibrary("compiled", "compiled", Path(), "1")
 
 
 class FakeRun:
@@ -32,9 +35,9 @@ def test_the_probe_runs_only_once(
     child = FakeRun(code)
     monkeypatch.setattr(subprocess, "run", child)
 
-    assert [repack_probe.can_repack(tiny_model) for _ in range(3)] == [works] * 3
+    assert [repack_probe.can_repack(tiny_model, LIBRARY) for _ in range(3)] == [works] * 3
     assert [argv[1:] for argv in child.runs] == [
-        ["-P", "-m", "lsp_harness.engine.decode.repack_probe", str(tiny_model)]
+        ["-P", "-m", "lsp_harness.engine.decode.repack_probe", str(tiny_model), "compiled"]
     ]
 
 
@@ -44,7 +47,7 @@ def test_another_model_under_the_same_name_is_probed_again(home: Path, monkeypat
     model = home / "model.gguf"
     for size in (1, 2):
         model.write_bytes(b"x" * size)
-        repack_probe.can_repack(model)
+        repack_probe.can_repack(model, LIBRARY)
 
     assert len(child.runs) == 2
 
@@ -54,7 +57,7 @@ def test_an_unreadable_record_is_replaced(home: Path, tiny_model: Path, monkeypa
     record.write_text("{")
     monkeypatch.setattr(subprocess, "run", FakeRun(-11))
 
-    assert repack_probe.can_repack(tiny_model) is False
+    assert repack_probe.can_repack(tiny_model, LIBRARY) is False
     assert list(json.loads(record.read_text()).values()) == [False]
 
 

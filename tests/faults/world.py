@@ -89,6 +89,7 @@ class UserFolders:
             "HOME": str(self.home),
             "XDG_RUNTIME_DIR": str(self.runtime),
             "LSP_HARNESS_MODELS": str(self.models),
+            "LSP_HARNESS_LIBRARIES": os.environ["LSP_HARNESS_LIBRARIES"],
             "TMPDIR": str(self.temporary),
         }
 

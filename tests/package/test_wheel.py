@@ -53,6 +53,7 @@ def test_the_wheel_carries_queries_grammars_models_and_types(wheel: Path):
     wanted = {
         "lsp_harness/grammars/gbnf/code_block.gbnf",
         "lsp_harness/grammars/queries/python/outline.scm",
+        "lsp_harness/inference/libraries/catalogue.toml",
         "lsp_harness/inference/models/catalogue.toml",
         "lsp_harness/cli/sample/stats.py.txt",
         "lsp_harness/py.typed",

@@ -3,12 +3,9 @@
 import ctypes
 from pathlib import Path
 from random import Random
-from typing import Any
 
-import llama_cpp
-
-lib: Any = llama_cpp
-"""The binding's types do not say which pointers may be None."""
+from lsp_harness.engine.native.declarations import LogCallback, Token, TokenScore, TokenScores
+from lsp_harness.engine.native.loaded_library import lib
 
 
 class Acceptor:
@@ -54,10 +51,8 @@ class Acceptor:
         buffer = ctypes.create_string_buffer(256)
         try:
             for _ in range(max_tokens):
-                data = (lib.llama_token_data * size)(
-                    *(lib.llama_token_data(id=n, logit=1.0, p=0.0) for n in range(size))
-                )
-                array = lib.llama_token_data_array(data=data, size=size, selected=-1, sorted=False)
+                data = (TokenScore * size)(*(TokenScore(id=n, logit=1.0, p=0.0) for n in range(size)))
+                array = TokenScores(data=data, size=size, selected=-1, sorted=False)
                 lib.llama_sampler_apply(sampler, ctypes.byref(array))
                 allowed = [item.id for item in data if item.logit != float("-inf")]
                 choices = [token for token in allowed if token not in control]
@@ -77,16 +72,16 @@ class Acceptor:
 
     def _tokens(self, text: str) -> list[int]:
         data = text.encode()
-        room = (lib.llama_token * (len(data) + 8))()
+        room = (Token * (len(data) + 8))()
         count = lib.llama_tokenize(self._vocab, data, len(data), room, len(room), False, False)
         return list(room[:count])
 
     @staticmethod
     def _allows(sampler: object, token: int) -> bool:
-        result = (lib.llama_token_data * 1)(lib.llama_token_data(id=token, logit=1.0, p=0.0))
-        array = lib.llama_token_data_array(data=result, size=1, selected=-1, sorted=False)
+        result = (TokenScore * 1)(TokenScore(id=token, logit=1.0, p=0.0))
+        array = TokenScores(data=result, size=1, selected=-1, sorted=False)
         lib.llama_sampler_apply(sampler, ctypes.byref(array))
         return result[0].logit != float("-inf")
 
 
-SILENT_LOG = lib.llama_log_callback(lambda *_: None)
+SILENT_LOG = LogCallback(lambda *_: None)

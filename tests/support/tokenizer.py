@@ -3,17 +3,13 @@
 import ctypes
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import llama_cpp
 
 from lsp_harness.engine.decode.chat_template import ChatTemplate
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.vocabulary import Vocabulary
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.inference.request import ChatRequest, Infill, ModelRequest
 from tests.support.grammar import SILENT_LOG
-
-lib: Any = llama_cpp
 
 
 class Tokenizer:

@@ -7,6 +7,7 @@ from lsp_harness.cli.console import JsonOption, console, make_encodable_mark, pr
 from lsp_harness.cli.doctor.doctor_engine import check_background, check_engines
 from lsp_harness.cli.doctor.doctor_index import check_index
 from lsp_harness.cli.doctor.doctor_installation import (
+    check_library,
     check_model,
     check_packages,
     check_project_python,
@@ -46,6 +47,7 @@ def _check_all(folder: Path) -> Iterator[DoctorRow]:
     yield from check_surroundings()
     yield from check_settings(folder, problems)
     yield from check_model(config)
+    yield from check_library(config)
     yield from check_engines(config)
     yield from check_background(config)
     try:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli.commands import libraries_cli
 from lsp_harness.cli.console import JsonOption, console, print_json, require_positive, say, warn
 from lsp_harness.cli.doctor.engine_report import list_clients, list_facts
 from lsp_harness.cli.folder_settings import read_settings
@@ -21,6 +22,7 @@ from lsp_harness.process.detached_process import MAX_LOG_BYTES
 from lsp_harness.text.wording import format_count
 
 app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the process with the model.")
+app.command(libraries_cli.app)
 
 
 @app.command

@@ -20,6 +20,7 @@ from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import ModelServer
+from lsp_harness.inference.libraries.library_choice import find_library
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target, is_remote
@@ -27,7 +28,7 @@ from lsp_harness.knowledge.project_python import list_project_pythons
 from lsp_harness.process import tool_run
 from lsp_harness.verify.project_tools.configured_tools import list_project_tools
 
-PACKAGES = ("pygls", "llama-cpp-python", "tree-sitter")
+PACKAGES = ("pygls", "tree-sitter")
 """Packages whose versions matter in a bug report."""
 
 
@@ -39,6 +40,20 @@ def check_packages() -> Iterator[DoctorRow]:
             yield DoctorRow("ok", name, version(name))
         except PackageNotFoundError:
             yield DoctorRow("bad", name, "not installed; reinstall lsp-harness")
+
+
+def check_library(config: Config) -> Iterator[DoctorRow]:
+    """Report which library of llama.cpp an engine of this machine uses, and why. No library is loaded."""
+    if is_remote(config.engine) or config.engine.script:
+        yield DoctorRow("ok", "llama.cpp", "not used: the settings name a remote server or a script")
+        return
+    try:
+        library = find_library(config.engine.library)
+    except HarnessError as error:
+        yield DoctorRow("bad", "llama.cpp", error.message)
+    else:
+        named = f"{library.name} {library.version}".rstrip()
+        yield DoctorRow("ok", "llama.cpp", f"{named}: {library.reason} ({library.folder})")
 
 
 def check_settings(folder: Path, problems: list[Problem]) -> Iterator[DoctorRow]:

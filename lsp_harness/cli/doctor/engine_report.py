@@ -25,6 +25,9 @@ def list_facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
         yield "port", f"http://127.0.0.1:{port:.0f}/v1 (for its token: lsp-harness engine token)"
     if port_error := props.get("tcp_error"):
         yield "port", f"none: {port_error}"
+    if library := _as_object(props.get("library")):
+        devices = ", ".join(map(str, cast("list[object]", library.get("devices") or [])))
+        yield "llama.cpp", f"{library.get('name')} {library.get('version')} on {devices}"
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:

@@ -1,6 +1,6 @@
 """The chat template of a model: a conversation becomes a prompt.
 
-The template in the model file runs in the Jinja sandbox of the binding. If it cannot be read or refuses a conversation,
+The template in the model file runs in the sandbox of Jinja. If it cannot be read or refuses a conversation,
 llama.cpp's own form of the template is used, if it knows one.
 """
 
@@ -9,13 +9,20 @@ llama.cpp's own form of the template is used, if it knows one.
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import ctypes
+import json
 from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
 from typing import Any
 
-import llama_cpp as lib
-from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import Node
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from lsp_harness.engine.decode.vocabulary import Vocabulary
+from lsp_harness.engine.native.declarations import TemplateMessage
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.errors import EngineRefused
 
 Messages = Sequence[tuple[str, str]]
@@ -73,13 +80,15 @@ def compile_template(source: str, *, bos: str, eos: str) -> Callable[[Messages],
         A function that renders a conversation, or None if the template cannot be read.
     """
     try:
-        formatter = Jinja2ChatFormatter(source, eos_token=eos, bos_token=bos)
+        template = _make_environment().from_string(source)
     except Exception:  # noqa: BLE001 - a template is a program of somebody else and may raise anything
         return None
 
     def render(messages: Messages) -> str:
         try:
-            return formatter(messages=_to_dicts(messages)).prompt
+            return template.render(
+                messages=_to_dicts(messages), bos_token=bos, eos_token=eos, add_generation_prompt=True, tools=None
+            )
         except Exception as error:
             merged = _merge_system_message(messages)
             if merged is messages:
@@ -88,6 +97,34 @@ def compile_template(source: str, *, bos: str, eos: str) -> Callable[[Messages],
         return render(merged)
 
     return render
+
+
+class _GenerationTag(Extension):
+    """The tag of published templates around what the model writes. It changes nothing here."""
+
+    tags = {"generation"}  # noqa: RUF012 - jinja declares it so
+
+    def parse(self, parser: Parser) -> list[Node]:
+        parser.stream.skip(1)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+def _make_environment() -> ImmutableSandboxedEnvironment:
+    """Return an environment with what published chat templates use (those of the library transformers)."""
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationTag, loopcontrols]
+    )
+    environment.filters["tojson"] = partial(json.dumps, ensure_ascii=False)
+    environment.globals |= {"raise_exception": _raise_exception, "strftime_now": _format_now}
+    return environment
+
+
+def _raise_exception(message: str) -> None:
+    raise ValueError(message)
+
+
+def _format_now(format: str) -> str:
+    return datetime.now().strftime(format)
 
 
 def _to_dicts(messages: Messages) -> list[Any]:
@@ -105,7 +142,7 @@ def _merge_system_message(messages: Messages) -> Messages:
 
 def _render_built_in(template: bytes, messages: Messages) -> str:
     """Return the prompt by llama.cpp's own form of a template, if it recognizes the template."""
-    turns = (lib.llama_chat_message * len(messages))(
+    turns = (TemplateMessage * len(messages))(
         *((role.encode("utf-8", "replace"), content.encode("utf-8", "replace")) for role, content in messages)
     )
     buffer = ctypes.create_string_buffer(4096)

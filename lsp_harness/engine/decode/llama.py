@@ -4,22 +4,20 @@ Everything here belongs to one thread. It uses the low-level binding, because th
 only one sequence and evaluates again from the first difference.
 """
 
-# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-
 import ctypes
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import llama_cpp as lib
 import numpy as np
 
 from lsp_harness.engine.decode.chat_template import ChatTemplate
 from lsp_harness.engine.decode.vocabulary import Vocabulary
+from lsp_harness.engine.native.declarations import FLASH_ATTENTION_DISABLED, AbortCallback, LogCallback, Token
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.errors import EngineRefused, ModelError
 
 Logits = np.ndarray[Any, np.dtype[np.float32]]
@@ -86,11 +84,11 @@ class Llama:
         """Whether attention skips the cells of other sequences. Without it, each cell in use slows every step down."""
         if not self.has_fused_attention:
             # On a CPU the fused kernel makes a step over eight long sequences two and a half times as long.
-            params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
+            params.flash_attn_type = FLASH_ATTENTION_DISABLED
         self.should_abort: Callable[[], bool] = lambda: False
         """llama.cpp calls this between two operations of a decode on a CPU."""
         # The callback must live as long as the context.
-        self._abort_callback = lib.ggml_abort_callback(self._on_abort_check)
+        self._abort_callback = AbortCallback(self._on_abort_check)
         params.abort_callback = self._abort_callback
         self.ctx = lib.llama_init_from_model(self.model, params)
         if not self.ctx:
@@ -104,6 +102,14 @@ class Llama:
         self.n_ctx_train = int(lib.llama_model_n_ctx_train(self.model))
         self.generated_tokens = 0
         """Number of tokens that were generated since the start, counted by the candidates."""
+        self._file_header = self._read_file_header()
+
+    def _read_file_header(self) -> bytes:
+        """Return the beginning of a file of `save_state`: a magic number and a version, which belong to the library."""
+        with tempfile.TemporaryDirectory(prefix="lsp-harness-") as folder:
+            file = Path(folder) / "state"
+            self.save_state(0, [], file)
+            return file.read_bytes()[:STATE_HEADER_BYTES]
 
     def _on_abort_check(self, _: object) -> bool:
         return self.should_abort()
@@ -205,19 +211,20 @@ class Llama:
 
     def save_state(self, seq: int, tokens: Sequence[int], file: Path) -> bool:
         """Write the cells of a sequence and its tokens to a file. Return whether that worked."""
-        buffer = (lib.llama_token * len(tokens))(*tokens)
+        buffer = (Token * len(tokens))(*tokens)
         return bool(lib.llama_state_seq_save_file(self.ctx, os.fsencode(file), seq, buffer, len(tokens)))
 
     def write_state(self, tokens: Sequence[int], state: State, file: Path) -> None:
         """Write the same file as `save_state` for a sequence that is no longer in the memory."""
-        header = np.array([lib.LLAMA_STATE_SEQ_MAGIC, lib.LLAMA_STATE_SEQ_VERSION, len(tokens)], np.uint32)
+        count = np.array([len(tokens)], np.uint32)
         with file.open("wb") as out:
-            for part in (header, np.asarray(tokens, np.int32), state[STATE_HEADER_BYTES:]):
+            out.write(self._file_header)
+            for part in (count, np.asarray(tokens, np.int32), state[STATE_HEADER_BYTES:]):
                 out.write(part.data)
 
     def restore_state(self, seq: int, file: Path, max_tokens: int) -> list[int]:
         """Read a file into an empty sequence. Return its tokens, or none if llama.cpp refuses the file."""
-        buffer = (lib.llama_token * max_tokens)()
+        buffer = (Token * max_tokens)()
         count = ctypes.c_size_t(0)
         if lib.llama_state_seq_load_file(self.ctx, os.fsencode(file), seq, buffer, max_tokens, ctypes.byref(count)):
             return list(buffer[: count.value])
@@ -235,5 +242,5 @@ def _log(level: int, text: bytes, _: object) -> None:
         sys.stderr.write(text.decode("utf-8", "replace"))
 
 
-LOG_CALLBACK = lib.llama_log_callback(_log)
+LOG_CALLBACK = LogCallback(_log)
 """llama.cpp keeps the pointer until the process ends, so it must not belong to one model."""

@@ -1,16 +1,12 @@
 """A probe of the memory of a model: which operations on its cells it supports."""
 
-# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
-
 from time import perf_counter
 from typing import Any
 
-import llama_cpp as lib
 import numpy as np
 
 from lsp_harness.engine.decode.llama import Llama, State, TokenRow
+from lsp_harness.engine.native.loaded_library import lib
 
 MAX_STATE_DIFFERENCE = 0.02
 """Two states are equal but for rounding if they differ by less than this share."""

@@ -1,8 +1,8 @@
 """A probe whether llama.cpp's special weight layouts work on this machine.
 
 Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that
-starts on a machine tries one small batch in a child process. The result is kept for each processor and version of the
-binding.
+starts on a machine tries one small batch in a child process. The result is kept for each processor and library of
+llama.cpp.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ import json
 import platform
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
+from lsp_harness.inference.libraries.library_choice import EngineLibrary
 
 PROBE_TIMEOUT_S = 120
 
@@ -33,10 +33,15 @@ def identify_processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def can_repack(model: Path) -> bool:
-    """Return whether the model can be used with repacked weights (`use_extra_bufts`)."""
+def can_repack(model: Path, library: EngineLibrary) -> bool:
+    """Return whether the model can be used with repacked weights (`use_extra_bufts`).
+
+    Args:
+        model: The model file.
+        library: The library of llama.cpp.
+    """
     file = paths.cache_folder() / "probe.json"
-    key = f"{identify_processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
+    key = f"{identify_processor()}/{library.identity}/{model.name}/{model.stat().st_size}"
     try:
         content: Any = json.loads(read_text(file))
     except (FileError, ValueError):
@@ -45,7 +50,7 @@ def can_repack(model: Path) -> bool:
     if key not in results:
         try:
             child = subprocess.run(
-                [sys.executable, "-P", "-m", __name__, str(model)],
+                [sys.executable, "-P", "-m", __name__, str(model), library.name],
                 capture_output=True,
                 check=False,
                 timeout=PROBE_TIMEOUT_S,
@@ -63,6 +68,10 @@ def can_repack(model: Path) -> bool:
 
 if __name__ == "__main__":
     from lsp_harness.engine.decode.llama import Llama, TokenRow
+    from lsp_harness.engine.native.loaded_library import lib
+    from lsp_harness.inference.libraries.library_choice import find_library
+
+    lib.load(find_library(sys.argv[2]))
 
     llama = Llama(Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, n_gpu_layers=0, repack=True)
     llama.decode([TokenRow(0, 0, [1] * 32)])

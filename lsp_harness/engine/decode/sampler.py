@@ -1,18 +1,15 @@
 """The choice of tokens for one candidate by llama.cpp's samplers and grammars."""
 
-# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
-
 import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-import llama_cpp as lib
 import numpy as np
 
 from lsp_harness.engine.decode.llama import Logits
 from lsp_harness.engine.decode.vocabulary import Tokens, Vocabulary
+from lsp_harness.engine.native.declarations import TokenScore, TokenScores
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Sampling
 
@@ -153,5 +150,5 @@ def compute_logprob(logits: Logits, token: int, among: Tokens | None = None) -> 
 
 
 def _token_data_array(data: Any) -> Any:
-    pointer = data.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
-    return lib.llama_token_data_array(data=pointer, size=len(data), selected=-1, sorted=False)
+    pointer = data.ctypes.data_as(ctypes.POINTER(TokenScore))
+    return TokenScores(data=pointer, size=len(data), selected=-1, sorted=False)

@@ -1,17 +1,14 @@
 """The vocabulary of a model: text to tokens and back, and which tokens have a special meaning."""
 
-# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportAttributeAccessIssue=false
-
 import ctypes
 from bisect import bisect_left
 from functools import cached_property, lru_cache
 from typing import Any
 
-import llama_cpp as lib
 import numpy as np
 
+from lsp_harness.engine.native.declarations import Token
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.errors import EngineRefused
 
 Tokens = np.ndarray[Any, np.dtype[np.int32]]
@@ -51,7 +48,7 @@ class Vocabulary:
         """
         data = text.encode("utf-8", "replace")
         capacity = len(data) + 8
-        buffer = (lib.llama_token * capacity)()
+        buffer = (Token * capacity)()
         count = lib.llama_tokenize(self.pointer, data, len(data), buffer, capacity, False, special)
         if count < 0:
             raise EngineRefused("the text cannot be tokenized")
@@ -88,7 +85,7 @@ class Vocabulary:
     def longest_tokens(self, lead: bytes, name: bytes) -> list[int]:
         """Return the tokens that are `lead` and the longest possible beginning of `name`. There may be several."""
         sizes = range(len(name), 0, -1)
-        return next((tokens for size in sizes if (tokens := self._exact_tokens(lead + name[:size]))), [])
+        return next((tokens for size in sizes if (tokens := self._exact_tokens(lead + name[:size]))), list[int]())
 
     def _matching_tokens(self, start: bytes) -> Tokens:
         """Return the tokens that begin with `start`, and the tokens that `start` begins with.

@@ -4,18 +4,15 @@ Everything here belongs to one thread. llama.cpp's log goes where `decode.llama`
 batch of its own: texts in one batch share an attention matrix and take longer than one after the other.
 """
 
-# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
-
 import ctypes
 import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import llama_cpp as lib
-
+from lsp_harness.engine.native.declarations import POOLINGS as POOLING_NUMBERS
+from lsp_harness.engine.native.declarations import LogCallback, Token
+from lsp_harness.engine.native.loaded_library import lib
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
 
@@ -28,7 +25,7 @@ CHARS_PER_TOKEN = 64
 def _discard_log(level: int, text: bytes, data: object) -> None: ...
 
 
-SILENT_LOG_CALLBACK = lib.llama_log_callback(_discard_log)
+SILENT_LOG_CALLBACK = LogCallback(_discard_log)
 """llama.cpp keeps the pointer until the process ends, so it must not belong to one model."""
 
 
@@ -64,16 +61,14 @@ class Encoder:
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
-        # llama.cpp calls `auto` unspecified.
-        name = "UNSPECIFIED" if pooling == "auto" else pooling.upper()
-        params.pooling_type = getattr(lib, f"LLAMA_POOLING_TYPE_{name}")
+        params.pooling_type = POOLING_NUMBERS[pooling]
         params.no_perf = True
         self._context = lib.llama_init_from_model(self._model, params)
         if not self._context:
             lib.llama_model_free(self._model)
             raise ModelError(f"llama.cpp cannot allocate a context of {size} tokens for {path.name}")
         self._batch = lib.llama_batch_init(size, 0, 1)
-        if lib.llama_pooling_type(self._context) in (lib.LLAMA_POOLING_TYPE_NONE, lib.LLAMA_POOLING_TYPE_RANK):
+        if lib.llama_pooling_type(self._context) in (POOLING_NUMBERS["none"], POOLING_NUMBERS["rank"]):
             self.close()
             raise ModelError(f"{path.name} is not an embedding model: set index.embedding_model to an embedding model")
         frame = self._tokenize("", add_special=True)
@@ -128,7 +123,7 @@ class Encoder:
     def _tokenize(self, text: str, *, add_special: bool) -> list[int]:
         data = text.encode("utf-8", "replace")
         capacity = len(data) + 8
-        buffer = (lib.llama_token * capacity)()
+        buffer = (Token * capacity)()
         count = lib.llama_tokenize(self._vocab, data, len(data), buffer, capacity, add_special, False)
         if count < 0:
             raise EngineRefused("the text cannot be tokenized")

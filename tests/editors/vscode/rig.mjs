@@ -374,16 +374,17 @@ function real(home) {
   const find = `
 from lsp_harness.config import paths
 from lsp_harness.config.schema import ModelSettings
+from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.inference.models.model_files import resolve_model
-print(resolve_model(ModelSettings().path).parent, paths.cache_folder(), sep="\\n")`;
+print(resolve_model(ModelSettings().path).parent, libraries_folder(), paths.cache_folder(), sep="\\n")`;
   const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
   if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);
-  const [models, cache] = found.stdout.trim().split("\n");
+  const [models, libraries, cache] = found.stdout.trim().split("\n");
   fs.mkdirSync(path.join(home, "cache"), { mode: 0o700 });
   for (const name of ["probe.json", "machine.json"]) {
     if (fs.existsSync(path.join(cache, name))) fs.copyFileSync(path.join(cache, name), path.join(home, "cache", name));
   }
-  return { LSP_HARNESS_MODELS: models };
+  return { LSP_HARNESS_MODELS: models, LSP_HARNESS_LIBRARIES: libraries };
 }
 
 function freePort() {
