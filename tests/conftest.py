@@ -18,6 +18,7 @@ from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.process import machine_load
 from tests.support.process_guard import ProcessGuard, mark_process_tests, select_unit_tests
 from tests.support.real_checkers import PROGRAM_VARIABLES
+from tests.support.rounds import THOROUGH
 from tests.support.run_reports import RunReports
 from tests.support.tiny import tiny_gguf
 from tests.support.user_home import open_home, reuse_measurements
@@ -42,11 +43,17 @@ settings.load_profile("any machine")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden-update", action="store_true", help="rewrite what golden case files expect")
+    parser.addoption(
+        "--thorough", action="store_true", help="all rounds of the tests with random inputs, not one in five"
+    )
     parser.addoption("--unit", action="store_true", help="only tests without a process and the model, which is checked")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the runs of pytest that tests start load no plug-ins, which takes seconds. Our workers need them."""
+    """Set the options of the run, and let the runs of pytest that tests start load no plug-ins, which takes seconds."""
+    if config.getoption("thorough"):
+        os.environ[THOROUGH] = "1"
+    # our workers need the plug-ins
     if not config.getoption("numprocesses", default=None):
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     if not hasattr(config, "workerinput"):
@@ -65,8 +72,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Use all cores that this process may use with `-n auto`. A test often waits, so one core runs two."""
-    return max(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    """Use one and a half workers for each core that this process may use: a test often waits for another process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(2, cores * 3 // 2)
 
 
 class _FailuresAtOnce:

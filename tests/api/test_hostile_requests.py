@@ -13,8 +13,9 @@ import pytest
 from lsp_harness.api.access.bounded_protocol import MAX_CONNECTIONS
 from lsp_harness.api.routes.route_table import ROUTES
 from tests.api.conftest import ApiProcess, spawn
+from tests.support.rounds import count_rounds
 
-MALFORMED = 10_000
+MALFORMED = count_rounds(10_000)
 SECRET = "sk-ant-api03-" + "s3cr3t" * 12
 PATH_TEXTS = ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "x", "%00", "%FF", "..", "9" * 30)
 QUERY_NAMES = ("lines", "since", "limit", "q", "raw", "folder")
@@ -107,7 +108,7 @@ def write_request_with_token(api: ApiProcess, method: str, path: str, body: byte
 
 
 @pytest.mark.timeout(500)
-async def test_ten_thousand_malformed_requests_are_answered_without_a_bug(api: ApiProcess):
+async def test_malformed_requests_are_answered_without_a_bug(api: ApiProcess):
     chance = random.Random(32)
     heads, bodies = draw_malformed_heads(chance), draw_malformed_bodies(chance)
     statuses = dict[int, int]()

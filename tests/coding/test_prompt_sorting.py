@@ -77,7 +77,7 @@ async def test_a_real_model_answers_with_one_of_the_words():
     engine = create_model(Config(), "", "").engine
     try:
         # that it sorts well is measured elsewhere
-        for text, _ in [*read_sentences(LABELLED[1])[::5], ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
+        for text, _ in [*read_sentences(LABELLED[1])[::15], ("\x00{]" * 40, ""), ("fix " * 2_000, "")]:
             assert await understand_prompt(engine, text, 0.1) in INTENTS
     finally:
         await engine.aclose()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli.lsp_client import LspClient, RpcError
+from tests.support.rounds import count_rounds
 
 SOURCE = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return "
 
@@ -47,7 +48,7 @@ async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: 
         text = SOURCE
         uri = client.open(tmp_path / "x.py", text, "python")
         await client.inline_completion(uri, text)
-        for round_number in range(20):
+        for round_number in range(count_rounds(20)):
             # a new text each time, because the answer to an old one is cached
             text = f"# {round_number}\n{text}"
             client.change(uri, text)

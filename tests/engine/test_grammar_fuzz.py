@@ -9,8 +9,9 @@ import pytest
 
 from tests.support.engine import EngineProcess
 from tests.support.grammar_cases import CASES, GrammarCase, generate_at_random
+from tests.support.rounds import count_rounds
 
-COUNT = 200
+COUNT = count_rounds(200)
 
 
 @pytest.fixture(scope="module")

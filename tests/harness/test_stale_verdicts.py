@@ -1,4 +1,4 @@
-"""1,000 random interleavings of edits, saves, changes on disk and switches of the branch: no verdict is ever stale.
+"""Random interleavings of edits, saves, changes on disk and switches of the branch: no verdict is ever stale.
 
 The tests and the type checker are fakes behind their real interfaces: both keep what they have seen of the disk until
 they are told of a change. The checker does nothing about a changed file that it does not know, as real ones.
@@ -37,8 +37,9 @@ from lsp_harness.workspace.folder_stamps import ChangedFile, ChangeKind
 from tests.harness.bench import Make
 from tests.harness.test_prepared_fixes import ManualClock
 from tests.harness.tools import make_settings
+from tests.support.rounds import count_rounds
 
-ROUNDS = 1_000
+ROUNDS = count_rounds(1_000)
 NAMES = ("one", "two", "three", "four")
 NEED = re.compile(r"need\((\w+), (\d)\)")
 CONFIG = make_settings(

@@ -1,4 +1,4 @@
-"""10,000 random edits, accepted edits, saves and answers of checks, in any order: what the editor shows is never wrong.
+"""Random edits, accepted edits, saves and answers of checks, in any order: what the editor shows is never wrong.
 
 Checks answer when the test says so, also long after the text was changed. Nothing waits for a real time.
 """
@@ -20,8 +20,9 @@ from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import Make
 from tests.harness.test_prepared_fixes import ManualClock
 from tests.harness.tools import make_settings
+from tests.support.rounds import count_rounds
 
-STEPS = 10_000
+STEPS = count_rounds(10_000)
 WORDS = (b"wrong", b"worse")
 PIECES = (*WORDS, b"fine", b"good", b"\n")
 CONFIG = make_settings(verification={"on_save": True, "debounce_ms": 300}, background={"prepare_fixes": 0})

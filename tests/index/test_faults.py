@@ -19,10 +19,11 @@ from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.index_tables import SCHEMA, read_schema_version
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter
 from tests.index.test_index_keeper import FrontEnd, find_index_processes, open_front
+from tests.support.rounds import count_rounds
 
 pytestmark = pytest.mark.process
 
-KILLS = 20
+KILLS = count_rounds(20)
 FILES = 120
 
 

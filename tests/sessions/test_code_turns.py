@@ -17,6 +17,7 @@ from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.verify.check import Check
 from tests.sessions.conftest import OpenScripted, ask
+from tests.support.rounds import count_rounds
 
 GEO = "import math\n\n\ndef area(radius):\n    return 3 * radius\n"
 GOOD = "```python\ndef area(radius):\n    return math.pi * radius ** 2\n```"
@@ -351,7 +352,7 @@ def make_noise() -> str:
 async def test_random_answers_of_the_model_follow_the_table_of_states(
     open_scripted: OpenScripted, project: Path, right: tuple[str, ...]
 ):
-    for _ in range(15):
+    for _ in range(count_rounds(15)):
         replies = [{"text": text} for text in (*right, *(make_noise() for _ in range(60)))]
         opened = await open_scripted(*replies, driver="code")
         write_files(project, geo=AREA, report=REPORT, show=SHOW)

@@ -33,11 +33,12 @@ from lsp_harness.verify.reviewer import ANSWERS
 from tests.harness.tools import require_verified_proposals
 from tests.sessions.conftest import ask
 from tests.sessions.test_code_turns import AREA, REPORT, SHOW, UNIT, UNIT_REPORT
+from tests.support.rounds import count_rounds
 
 if TYPE_CHECKING:
     from tests.support.grammar import Acceptor
 
-STRINGS = 100
+STRINGS = count_rounds(100)
 """Answers of the model in each state."""
 MAX_SESSIONS = 20
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -22,6 +22,7 @@ from tests.sessions.test_code_turns import (
     write_files,
 )
 from tests.sessions.test_edit_driver import start_until_question
+from tests.support.rounds import count_rounds
 
 __all__ = ["project"]
 
@@ -68,7 +69,9 @@ async def test_a_turn_that_was_killed_after_any_event_is_continued(open_scripted
         number for name, number in last_of_kind.items() if not name.startswith(("candidate.", "verify.", "context."))
     ]
     assert len(cuts) > 20
-    for cut in cuts[cuts.index(types.index("turn.started")) :]:
+    cuts = cuts[cuts.index(types.index("turn.started")) :]
+    # evenly distributed
+    for cut in cuts[:: len(cuts) // count_rounds(len(cuts))]:
         log.write_text("".join(lines[: cut + 1]))
         write_base(project)
         replies = list_missing_replies(types[: cut + 1])

@@ -46,7 +46,7 @@ STILL = "; 1 failed before and still fails"
 HARMLESS_TEXT = SOURCE + "\nLIMIT = 3\n"
 """A proposal that breaks nothing, with a line that runs when a test imports the module."""
 RAN = ", 1 of 1 changed lines"
-BUSY_S = 1.0
+BUSY_S = 0.5
 WORK = f"""\
     import time
     end = time.process_time() + {BUSY_S} * (len(text) > 2)
