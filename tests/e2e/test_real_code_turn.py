@@ -22,8 +22,8 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 LIMIT_S = 400
 TASK = "add input validation to parse_config"
 SETTINGS = {
-    # the most likely text
-    "LSP_HARNESS_GENERATION__CANDIDATES": "1",
+    # two candidates with fixed seeds: the most likely text, and one sample
+    "LSP_HARNESS_GENERATION__CANDIDATES": "2",
     "LSP_HARNESS_GENERATION__MAX_RETRIES": "0",
     # an answer arrives as a whole
     "LSP_HARNESS_ENGINE__FIRST_TOKEN_SECONDS": str(LIMIT_S),
@@ -115,12 +115,12 @@ async def test_a_terminal_a_program_and_an_editor_have_the_same_events_and_the_s
     states, diffs = in_terminal
     assert states[:2] == ["UNDERSTAND ", "[UNDERSTAND] edit"]
     assert "[LOCATE] Found parse_config at src/config.py:34-58" in states
-    assert "GENERATE Producing 1 candidate..." in states
-    assert engine.answer_count == 1
+    assert "GENERATE Producing 2 candidates..." in states
+    assert engine.answer_count == 2
     assert describe_briefly(await ask_in_editor(project, TASK)) == in_terminal
     lines, proposed = await ask_in_program(project, TASK)
     assert proposed == diffs
     lines = [cut_reasons(line) for line in lines]
     assert lines == [line for line in states if line in lines]
     # no surface asked anything else
-    assert engine.answer_count == 1
+    assert engine.answer_count == 2

@@ -123,7 +123,9 @@ class UserFolders:
         (self.runtime / "lsp-harness" / "token").chmod(0o600)
 
     def restore(self, template: Path) -> None:
-        """Make everything below `base` as it is in a copy of it."""
+        """Make `base` and everything below it as they are in a copy."""
+        # the fault before may have given it to another user
+        os.chown(self.base, os.getuid(), os.getgid())
         for entry in self.base.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
