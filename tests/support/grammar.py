@@ -4,15 +4,15 @@ import ctypes
 from pathlib import Path
 from random import Random
 
-from lsp_harness.engine.native.declarations import LogCallback, Token, TokenScore, TokenScores
-from lsp_harness.engine.native.loaded_library import lib
+from lsp_harness.engine.native.declarations import Token, TokenScore, TokenScores
+from lsp_harness.engine.native.loaded_library import SILENT_LOG, lib
 
 
 class Acceptor:
     """A checker that walks a grammar with the tokens of a text; only the vocabulary of `model` is loaded."""
 
     def __init__(self, model: Path) -> None:
-        lib.llama_log_set(SILENT_LOG, ctypes.c_void_p(0))
+        lib.llama_log_set(SILENT_LOG, None)
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.vocab_only = True
@@ -82,6 +82,3 @@ class Acceptor:
         array = TokenScores(data=result, size=1, selected=-1, sorted=False)
         lib.llama_sampler_apply(sampler, ctypes.byref(array))
         return result[0].logit != float("-inf")
-
-
-SILENT_LOG = LogCallback(lambda *_: None)

@@ -1,22 +1,20 @@
 """The tokenizer and the chat template of a model file, without its weights."""
 
-import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_harness.engine.decode.chat_template import ChatTemplate
 from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.vocabulary import Vocabulary
-from lsp_harness.engine.native.loaded_library import lib
+from lsp_harness.engine.native.loaded_library import SILENT_LOG, lib
 from lsp_harness.inference.request import ChatRequest, Infill, ModelRequest
-from tests.support.grammar import SILENT_LOG
 
 
 class Tokenizer:
     """A tokenizer that counts texts and requests as the engine does."""
 
     def __init__(self, model: Path) -> None:
-        lib.llama_log_set(SILENT_LOG, ctypes.c_void_p(0))
+        lib.llama_log_set(SILENT_LOG, None)
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.vocab_only = True

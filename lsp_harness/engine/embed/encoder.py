@@ -4,15 +4,14 @@ Everything here belongs to one thread. llama.cpp's log goes where `decode.llama`
 batch of its own: texts in one batch share an attention matrix and take longer than one after the other.
 """
 
-import ctypes
 import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from lsp_harness.engine.native.declarations import POOLINGS as POOLING_NUMBERS
-from lsp_harness.engine.native.declarations import LogCallback, Token
-from lsp_harness.engine.native.loaded_library import lib
+from lsp_harness.engine.native.declarations import Token
+from lsp_harness.engine.native.loaded_library import SILENT_LOG, lib
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
 
@@ -20,13 +19,6 @@ MAX_TOKENS = 512
 """Size of context and batch. llama.cpp ends the process if the text of an encoder is longer than its batch."""
 CHARS_PER_TOKEN = 64
 """Before a text is tokenized, it is cut to this many characters for each token, because it may be a whole file."""
-
-
-def _discard_log(level: int, text: bytes, data: object) -> None: ...
-
-
-SILENT_LOG_CALLBACK = LogCallback(_discard_log)
-"""llama.cpp keeps the pointer until the process ends, so it must not belong to one model."""
 
 
 class Encoder:
@@ -46,7 +38,7 @@ class Encoder:
         if pooling not in POOLINGS:
             raise ModelError(f"index.embedding_pooling must be one of {', '.join(POOLINGS)}, not {pooling!r}")
         if silent:
-            lib.llama_log_set(SILENT_LOG_CALLBACK, ctypes.c_void_p(0))
+            lib.llama_log_set(SILENT_LOG, None)
         model_params = lib.llama_model_default_params()
         # Special layouts of 8-bit weights use AMX. On machines that advertise AMX falsely they kill the process.
         model_params.use_extra_bufts = False

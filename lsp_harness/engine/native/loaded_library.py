@@ -17,6 +17,8 @@ from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_l
 LOAD_ORDER = ("ggml-base", "ggml-cpu", "ggml", "llama")
 """Each library needs those before it. `ggml-cpu` is a file of its own in a compiled library only."""
 VERSION = r"(\.v?[\d.]+?)?"
+SILENT_LOG = declarations.LogCallback(lambda level, text, data: None)
+"""llama.cpp keeps the pointer until the process ends."""
 
 
 class LoadedLibrary:
@@ -59,6 +61,8 @@ class LoadedLibrary:
         )
         _check_defaults(functions["llama_model_default_params"](), declarations.MODEL_DEFAULTS, library)
         _check_defaults(functions["llama_context_default_params"](), declarations.CONTEXT_DEFAULTS, library)
+        # a command prints only what it is asked for; an engine sets the log again
+        functions["llama_log_set"](SILENT_LOG, None)
         if not functions["ggml_backend_dev_count"]():
             # a compiled library contains its code for processors, and others have a file for each generation
             functions["ggml_backend_load_all_from_path"](os.fsencode(library.folder))
