@@ -17,7 +17,12 @@ from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_l
 LOAD_ORDER = ("ggml-base", "ggml-cpu", "ggml", "llama")
 """Each library needs those before it. `ggml-cpu` is a file of its own in a compiled library only."""
 VERSION = r"(\.v?[\d.]+?)?"
-SILENT_LOG = declarations.LogCallback(lambda level, text, data: None)
+
+
+def _discard_log(level: int, text: bytes, data: object) -> None: ...
+
+
+SILENT_LOG = declarations.LogCallback(_discard_log)
 """llama.cpp keeps the pointer until the process ends."""
 
 
