@@ -47,7 +47,7 @@ def read_pair(row: Case) -> Pair:
     return Pair(task, f"{faulty.strip()}\n", f"{row['gold'].strip()}\n", given["path"])
 
 
-def choose_pairs(count: int) -> list[Pair]:
+def choose_right_and_wrong_changes(count: int) -> list[Pair]:
     rows = [[row for row in read_cases(name, smoke=False, limit=0) if row["lang"] == "python"] for name in SETS]
     in_turn = (row for row in chain.from_iterable(zip_longest(*rows)) if row)
     return [read_pair(row) for row, _ in zip(in_turn, range(count), strict=False)]
@@ -65,7 +65,7 @@ async def ask(reviewer: Reviewer, pair: Pair, *, is_right: bool) -> Answer:
 async def run(count: int) -> list[Answer]:
     engine = EngineClient(load()[0])
     answers: list[Answer] = []
-    for pair in choose_pairs(count):
+    for pair in choose_right_and_wrong_changes(count):
         for is_right in (True, False):
             try:
                 answers.append(await ask(Reviewer(lambda: engine), pair, is_right=is_right))

@@ -122,7 +122,7 @@ def build_wheel(root: Path) -> Path:
 
 
 def find_wheel_faults(wheel: Path, version: str) -> list[str]:
-    """Return what is wrong with a wheel: its version, its licences and the terminal of the inspector."""
+    """Return what is wrong with a wheel: its version, its licences, and the files of the terminal in the inspector."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]

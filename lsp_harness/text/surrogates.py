@@ -63,7 +63,10 @@ def _mend_escape(escape: bytes) -> bytes:
 
 
 def to_valid_utf8(data: bytes) -> bytes:
-    """Replace each half in the bytes of a document with U+FFFD. Both have three bytes, so all offsets stay the same."""
+    """Replace each lone half of a surrogate pair in the bytes of a document with U+FFFD.
+
+    A half and U+FFFD have three bytes each, so that all offsets stay the same.
+    """
     return _ENCODED_HALF.sub(_REPLACEMENT, data)
 
 

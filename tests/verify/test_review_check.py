@@ -74,7 +74,7 @@ async def test_the_question_is_short_and_has_two_answers() -> None:
     assert "-    return 0\n+    return 3 * r ** 2\n" in question
 
 
-async def test_a_no_is_recorded_and_fails_only_with_a_veto() -> None:
+async def test_the_answer_no_is_recorded_and_the_check_fails_only_with_a_veto() -> None:
     report = await judge(JudgingModel("NO", 0.25))
     assert (report.status, report.reason, report.lines) == ("skipped", "NO, probability 0.75; it has no veto", ())
     veto = await judge(JudgingModel("NO", 0.25), can_veto=True)

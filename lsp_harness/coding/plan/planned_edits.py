@@ -178,7 +178,7 @@ class EditWork:
 
 @dataclass(slots=True)
 class PlannedEdits:
-    """The edits of one task. Write them once.
+    """The writer of the edits of one task. An object is used for one task only.
 
     Attributes:
         work: What the edits must do, and for whom.
@@ -186,7 +186,7 @@ class PlannedEdits:
         engine: The client of the model.
         located: The code that the task is about.
         summary: How the edits were made, in words.
-        is_by_model: Whether the model wrote one of them.
+        is_by_model: Whether the model wrote at least one edit.
     """
 
     work: EditWork
