@@ -56,6 +56,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             "[COMMAND]",
             "help fix",
         ),
+        Command("setup", "Fetch what this machine needs: llama.cpp, the model and the checkers.", "", "setup"),
         Command("doctor", "Check this installation and say how to repair it."),
         Command("demo", "Watch the real model complete code and repair an error."),
         Command("model", "Download, list, inspect and delete models.", has_subcommands=True),

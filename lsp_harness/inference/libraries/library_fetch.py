@@ -28,7 +28,7 @@ from lsp_harness.inference.libraries.library_choice import (
     libraries_folder,
     library_folder,
 )
-from lsp_harness.inference.models.model_sources import CHUNK_BYTES, download
+from lsp_harness.inference.models.model_sources import CHUNK_BYTES, LocalFile, download
 from lsp_harness.inference.models.partial_file import PartialFile
 from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
 
@@ -46,12 +46,13 @@ UNUSED_FILE = re.compile(r"(lib)?llama-(common|addon)")
 Source = tuple[str, Callable[[LibraryCard, PartialFile], None]]
 
 
-def fetch_library(card: LibraryCard, report: PullReport | None = None) -> Path:
+def fetch_library(card: LibraryCard, report: PullReport | None = None, package: Path | None = None) -> Path:
     """Download a prebuilt library if it is not here or is damaged, and return its folder.
 
     Args:
         card: The library.
         report: Receives the progress.
+        package: A file with the package, which is used in place of a download.
 
     Raises:
         LibraryError: No source served the right package, or it cannot be stored.
@@ -66,9 +67,8 @@ def fetch_library(card: LibraryCard, report: PullReport | None = None) -> Path:
             if folder.is_dir() and not find_damage(folder):
                 return folder
             _check_room(folder.parent, card)
-            package = folder.parent / f"{card.folder_name}.tgz"
-            part = PartialFile(package, card.bytes, report)
-            _fetch_package(card, part)
+            part = PartialFile(folder.parent / f"{card.folder_name}.tgz", card.bytes, report)
+            _fetch_package(card, part, package)
             report.step("unpacking")
             try:
                 _unpack(part.path, folder)
@@ -84,6 +84,26 @@ def fetch_library(card: LibraryCard, report: PullReport | None = None) -> Path:
             f"the library cannot be stored in {folder.parent}: {error.strerror or error}; set LSP_HARNESS_LIBRARIES to "
             "a folder of yours with some free space"
         ) from error
+
+
+def fetch_package(card: LibraryCard, target: Path, report: PullReport) -> None:
+    """Download the package of a prebuilt library into a file, for another machine.
+
+    Args:
+        card: The library.
+        target: The file.
+        report: Receives the progress.
+
+    Raises:
+        LibraryError: No source served the right package, or it cannot be stored.
+    """
+    part = PartialFile(target, card.bytes, report)
+    try:
+        _fetch_package(card, part, None)
+        part.path.replace(target)
+        part.discard()
+    except OSError as error:
+        raise LibraryError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
 def select_library(name: str) -> None:
@@ -145,11 +165,18 @@ def _check_room(folder: Path, card: LibraryCard) -> None:
         )
 
 
-def _fetch_package(card: LibraryCard, part: PartialFile) -> None:
-    npm = shutil.which("npm")
-    sources: Sequence[Source] = [*([("npm", _run_npm)] if npm else []), ("the npm registry", _ask_registry)]
+def _list_sources(package: Path | None) -> Sequence[Source]:
+    """Return the sources of a package, the best first."""
+    if package:
+        file = LocalFile(str(package))
+        return [(str(package), lambda card, part: file.fetch(part))]
+    return [*([("npm", _run_npm)] if shutil.which("npm") else []), ("the npm registry", _ask_registry)]
+
+
+def _fetch_package(card: LibraryCard, part: PartialFile, package: Path | None) -> None:
+    """Write a package with the right hash into `part`. Raise LibraryError with the reason of each source."""
     failures: list[str] = []
-    for name, fetch in sources:
+    for name, fetch in _list_sources(package):
         part.report.note(f"{card.package} {card.version} from {name}")
         try:
             part.is_complete_attempt = False
@@ -166,7 +193,7 @@ def _fetch_package(card: LibraryCard, part: PartialFile) -> None:
             part.discard()
         else:
             return
-    raise LibraryError(f"{card.package} {card.version} could not be downloaded ({'; '.join(failures)})")
+    raise LibraryError(f"{card.package} {card.version} could not be had ({'; '.join(failures)})")
 
 
 def _run_npm(card: LibraryCard, part: PartialFile) -> None:

@@ -110,7 +110,7 @@ def test_without_a_network_the_error_says_what_was_tried(
 ):
     # nobody listens on the port that a program gets last
     monkeypatch.setenv("NPM_CONFIG_REGISTRY", "http://127.0.0.1:9")
-    with pytest.raises(LibraryError, match=r"could not be downloaded \(the npm registry: cannot be reached \("):
+    with pytest.raises(LibraryError, match=r"could not be had \(the npm registry: cannot be reached \("):
         fetch_library(make_card())
     assert list_files(libraries) == set()
 

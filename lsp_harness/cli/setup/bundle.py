@@ -1,0 +1,66 @@
+"""A folder with all files of a setup, for a machine without a network. One machine of the same kind makes it."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.disk.file_reading import read_text
+from lsp_harness.errors import FileError, UsageError
+from lsp_harness.inference.libraries.library_catalogue import LibraryCard
+from lsp_harness.inference.models.catalogue import ModelCard
+
+MANIFEST = "lsp-harness-bundle.json"
+WHEELS = "wheels"
+"""The folder of a bundle with the wheels of the checkers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle in a folder, with the names of its library and its model."""
+
+    folder: Path
+    library: str
+    model: str
+
+    @staticmethod
+    def open(folder: Path) -> "Bundle":
+        """Return the bundle in a folder. Raise UsageError if there is none."""
+        try:
+            content: Any = json.loads(read_text(folder / MANIFEST))
+            return Bundle(folder.absolute(), str(content["library"]), str(content["model"]))
+        except (FileError, ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{folder} is no bundle; make one on another machine with: lsp-harness setup --bundle {folder}"
+            ) from None
+
+    def find_library(self, wanted: LibraryCard) -> Path:
+        """Return the file with the package of a library. Raise UsageError if the bundle has another library."""
+        if self.library != wanted.folder_name:
+            raise UsageError(f"the bundle has the library {self.library}, and this machine needs {wanted.folder_name}")
+        return self.folder / f"{wanted.folder_name}.tgz"
+
+    def find_model(self, wanted: ModelCard) -> Path:
+        """Return the file of a model. Raise UsageError if the bundle has another model."""
+        if self.model != wanted.name:
+            raise UsageError(f"the bundle has the model {self.model}, and the settings name {wanted.name}")
+        return self.folder / wanted.file
+
+
+def write_bundle(folder: Path, library: LibraryCard, package: Path, model: ModelCard, file: Path) -> None:
+    """Write a bundle from files whose hashes were checked. The wheels must be in it already.
+
+    Args:
+        folder: The folder of the bundle.
+        library: The library.
+        package: The npm package of the library.
+        model: The model.
+        file: The file of the model.
+    """
+    for source, name in ((package, f"{library.folder_name}.tgz"), (file, model.file)):
+        if source != folder / name:
+            shutil.copyfile(source, folder / name)
+    # last, so that a folder without all files is no bundle
+    manifest = {"library": library.folder_name, "model": model.name}
+    (folder / MANIFEST).write_text(json.dumps(manifest) + "\n")

