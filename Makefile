@@ -17,8 +17,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) .ci/setup.sh
 
 setup: $(STAMP) ## virtual environment, package and default model
-	@echo "the default model (0.5B, 469 MiB, once per machine)"
-	@$(BIN)/lsp-harness model pull
+	@$(BIN)/lsp-harness setup --yes
 
 demo: setup ## watch it complete lines and repair a diagnostic, with the real model
 	@$(BIN)/lsp-harness demo
