@@ -47,7 +47,6 @@ SYNONYMS = {
     "lsp": "serve",
     "repair": "fix",
     "server": "serve",
-    "setup": "doctor",
     "version": "--version",
 }
 """Names that other programs have for our commands."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lsp_harness.engine.decode.chat_template import ChatTemplate
+from lsp_harness.engine.decode.thread_count import ThreadCount, decode_batch
 from lsp_harness.engine.decode.vocabulary import Vocabulary
 from lsp_harness.engine.native.declarations import FLASH_ATTENTION_DISABLED, AbortCallback, LogCallback, Token
 from lsp_harness.engine.native.loaded_library import lib
@@ -52,7 +53,7 @@ class Llama:
         n_ctx: Number of cells, shared by all sequences.
         n_seq: Number of sequences.
         n_batch: Number of tokens of one decode step.
-        threads: Number of threads.
+        threads: Number of threads; fewer are used while other programs have cores (see `ThreadCount`).
         n_gpu_layers: Number of layers on the GPU; a negative number means all.
         repack: Whether llama.cpp may use special weight layouts (see `repack_probe`).
 
@@ -93,6 +94,7 @@ class Llama:
         self.ctx = lib.llama_init_from_model(self.model, params)
         if not self.ctx:
             raise ModelError(f"llama.cpp cannot allocate a context of {n_ctx} tokens; lower model.context_length")
+        self._thread_count = ThreadCount(threads)
         self.memory = lib.llama_get_memory(self.ctx)
         self.batch = lib.llama_batch_init(n_batch, 0, 1)
         self.n_batch = n_batch
@@ -142,7 +144,7 @@ class Llama:
                 batch.logits[index] = i >= without_output
                 index += 1
         batch.n_tokens = index
-        code = lib.llama_decode(self.ctx, batch)
+        code = decode_batch(self.ctx, batch, self._thread_count)
         if code == 0:
             return
         for row in rows:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from lsp_harness.engine.decode.thread_count import ThreadCount, decode_batch
 from lsp_harness.engine.native.declarations import POOLINGS as POOLING_NUMBERS
 from lsp_harness.engine.native.declarations import Token
 from lsp_harness.engine.native.loaded_library import SILENT_LOG, lib
@@ -59,6 +60,7 @@ class Encoder:
         if not self._context:
             lib.llama_model_free(self._model)
             raise ModelError(f"llama.cpp cannot allocate a context of {size} tokens for {path.name}")
+        self._thread_count = ThreadCount(threads)
         self._batch = lib.llama_batch_init(size, 0, 1)
         if lib.llama_pooling_type(self._context) in (POOLING_NUMBERS["none"], POOLING_NUMBERS["rank"]):
             self.close()
@@ -102,7 +104,7 @@ class Encoder:
             batch.n_seq_id[i] = 1
             batch.seq_id[i][0] = 0
             batch.logits[i] = 1
-        code = lib.llama_decode(self._context, batch)
+        code = decode_batch(self._context, batch, self._thread_count)
         pointer = lib.llama_get_embeddings_seq(self._context, 0) if code == 0 else None
         if not pointer:
             raise EngineError(f"llama.cpp could not embed the text (code {code})")

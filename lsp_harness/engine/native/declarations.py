@@ -160,6 +160,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "llama_get_memory": (pointer, (pointer,)),
     "llama_batch_init": (TokenBatch, (c_int32, c_int32, c_int32)),
     "llama_batch_free": (None, (TokenBatch,)),
+    "llama_set_n_threads": (None, (pointer, c_int32, c_int32)),
     "llama_decode": (c_int32, (pointer, TokenBatch)),
     "llama_get_logits_ith": (POINTER(c_float), (pointer, c_int32)),
     "llama_get_embeddings_seq": (POINTER(c_float), (pointer, Sequence)),
