@@ -69,7 +69,7 @@ def test_one_more_thread_is_tried_after_longer_and_longer_times():
             probes.append(before_s)
     gaps = [round(after - before, 1) for before, after in pairwise(probes[1:])]
     assert gaps[0] < 2 * FIRST_PROBE_S
-    assert max(gaps) <= MAX_PROBE_S + 2 * STEP_S
+    assert max(gaps) <= MAX_PROBE_S + 4 * STEP_S
     assert gaps == sorted(gaps)
     assert len(probes) < 15
 
@@ -81,7 +81,7 @@ def test_the_threads_come_back_one_by_one_when_the_cores_are_free():
         machine.step()
     machine.busy_cores = 0
     seen: list[int] = []
-    while machine.now_s < 10:
+    while machine.now_s < 20:
         seen.append(machine.step())
     assert seen == sorted(seen)
     assert seen[-1] == 4

@@ -16,7 +16,7 @@ MAX_LOST_CORES = 0.4
 programs of low priority take 0.3."""
 LONG_STEP_S = 0.25
 """A step that is as long as this says enough; otherwise two steps in a row must have lost cores."""
-FIRST_PROBE_S, MAX_PROBE_S = 0.5, 8.0
+FIRST_PROBE_S, MAX_PROBE_S = 2.0, 16.0
 """Time after which one more thread is tried. It is doubled each time that this thread gets no core."""
 
 
