@@ -67,6 +67,8 @@ def setup(
     failures: list[HarnessError] = []
     for number, step in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {step.name}: {step.says}")
+        # the progress goes to standard error
+        sys.stdout.flush()
         try:
             with stderr_report() as report:
                 say(f"      {run_step(step, report)}")
