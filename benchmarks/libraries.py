@@ -10,11 +10,10 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.engine.suite.threads import keep_cores_busy
 from lsp_harness.config.schema import ModelSettings
 from lsp_harness.engine.decode.llama import Llama, TokenRow
 from lsp_harness.engine.native.loaded_library import lib
@@ -52,18 +51,6 @@ def measure(library: str, tokens: int) -> dict[str, object]:
         answer.append(int(llama.logits(0).argmax()))
     speeds = {"prompt": len(prompt) / prompt_s, "decode": tokens / (perf_counter() - start_s)}
     return {**speeds, "answer": answer}
-
-
-@contextmanager
-def keep_cores_busy(count: int) -> Iterator[None]:
-    """Run programs that keep a core busy each."""
-    programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for program in programs:
-            program.kill()
-            program.wait()
 
 
 def main() -> None:

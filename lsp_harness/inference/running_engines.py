@@ -133,6 +133,12 @@ async def end_engine_at(path: Path, *, grace_s: float | None = None, pid: int | 
         process.close()
 
 
+async def end_engines() -> list[EngineEnd]:
+    """End all engines of this user, and return how each process ended. Raise EngineUnavailable as `end_engine_at`."""
+    ends = await asyncio.gather(*(end_engine_at(socket) for socket in engine_sockets()))
+    return [end for end in ends if end]
+
+
 def write_pid_file(path: Path) -> None:
     """Write the id of this process beside the socket, for commands that cannot connect to it later."""
     file = pid_file(path)

@@ -12,7 +12,7 @@ from lsp_harness.engine.native import declarations
 from lsp_harness.engine.native.declarations import ContextParameters, ModelParameters
 from lsp_harness.engine.native.loaded_library import LoadedLibrary, _check_defaults, lib
 from lsp_harness.errors import LibraryError
-from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_library, list_installed
+from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_library
 
 FOLDER = EngineLibrary("here", "folder", Path("/here"), "")
 ANSWER = """
@@ -93,11 +93,18 @@ def test_another_layout_of_the_parameters_is_refused(field: str, value: int):
 
 @pytest.mark.process
 def test_all_libraries_of_this_machine_give_the_same_answer(tiny_model: Path):
-    names = [library.name for library in list_installed() if library.name in ("linux-x64", "compiled")]
+    names = [name for name in ("linux-x64", "compiled") if is_here(name)]
     if len(names) < 2:
         pytest.skip("a prebuilt and a compiled library are needed: pip install llama-cpp-python")
     answers = {name: ask(name, tiny_model) for name in names}
     assert len({*answers.values()}) == 1, answers
+
+
+def is_here(name: str) -> bool:
+    try:
+        return bool(find_library(name))
+    except LibraryError:
+        return False
 
 
 def ask(name: str, model: Path) -> str:

@@ -16,7 +16,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_end
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileError, FileMissing
-from lsp_harness.inference.running_engines import EngineEnd, RunningEngine, end_engine_at, engine_sockets, list_engines
+from lsp_harness.inference.running_engines import RunningEngine, end_engines, list_engines
 from lsp_harness.inference.target import is_remote
 from lsp_harness.process.detached_process import MAX_LOG_BYTES
 from lsp_harness.text.wording import format_count
@@ -55,7 +55,7 @@ def stop(*, json: JsonOption = False) -> int:
 
     An engine that does not stop when asked is killed.
     """
-    ends = [end for end in asyncio.run(_end_engines()) if end]
+    ends = asyncio.run(end_engines())
     stopped, failures = [end for end in ends if end.ending], [end for end in ends if not end.ending]
     if json:
         print_json([end.pid for end in stopped])
@@ -64,10 +64,6 @@ def stop(*, json: JsonOption = False) -> int:
     if failures:
         raise EngineUnavailable("; ".join(f"an engine {end.description}" for end in failures))
     return 0
-
-
-async def _end_engines() -> list[EngineEnd | None]:
-    return await asyncio.gather(*(end_engine_at(socket) for socket in engine_sockets()))
 
 
 @app.command

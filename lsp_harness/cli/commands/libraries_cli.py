@@ -21,7 +21,7 @@ from lsp_harness.inference.libraries.library_choice import (
     library_folder,
     read_selection,
 )
-from lsp_harness.inference.models.pull_report import MIB
+from lsp_harness.inference.models.pull_report import format_mib
 
 app = cyclopts.App(name="libraries", help="The libraries of llama.cpp for the engine: list, use and remove them.")
 
@@ -56,7 +56,7 @@ def list_(
 
     table = Table("library", "device", "llama.cpp", "download", "state", box=None)
     for row in rows:
-        size = _format_mib(row["bytes"])
+        size = format_mib(row["bytes"]) if row["bytes"] else ""
         version = row["llama_cpp"] or f"{BINDING} {row['version']}"
         table.add_row(Text(row["name"]), row["device"], version, size, row["state"])
     if rows:
@@ -107,7 +107,7 @@ def remove(name: Annotated[str, Parameter(help="A library of the list.")], /) ->
     freed = remove_library(card)
     if read_selection() == name:
         select_library("")
-    say(f"removed {name}, {_format_mib(freed)}")
+    say(f"removed {name}, {format_mib(freed)}")
     return 0
 
 
@@ -144,7 +144,3 @@ def _describe_card(card: LibraryCard, used: EngineLibrary | None) -> dict[str, A
         "bytes": card.bytes,
         "state": state if card.is_tested or not state else f"{state}, not tested by us",
     }
-
-
-def _format_mib(size: int) -> str:
-    return f"{size / MIB:.0f} MiB" if size else ""

@@ -11,15 +11,15 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.setup.bundle import WHEELS, Bundle, write_bundle
-from lsp_harness.cli.setup.setup_steps import CHECKERS, SetupStep, choose_library, plan_steps, run_pip, run_step
+from lsp_harness.cli.setup.setup_steps import CHECKERS, SetupStep, choose_library, plan_steps, run_pip
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError, LibraryError, UsageError
 from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.partial_file import folder_size
-from lsp_harness.inference.models.pull_report import MIB, PullReport, stderr_report
-from lsp_harness.inference.running_engines import end_engine_at, engine_sockets
+from lsp_harness.inference.models.pull_report import PullReport, format_mib, stderr_report
+from lsp_harness.inference.running_engines import end_engines
 
 EDITORS = {"code": "VS Code", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix", "zed": "Zed", "subl": "Sublime Text"}
 """Programs of editors, and the names of the editors in docs/editors.md."""
@@ -59,19 +59,19 @@ def setup(
         print_json([{"name": step.name, "state": step.state, "says": step.says, "bytes": step.bytes} for step in steps])
     else:
         _print_steps(steps)
-    missing = [step for step in steps if step.state == "missing"]
+    missing = [(step, step.run) for step in steps if step.run]
     if dry_run or not missing:
         return _finish(steps, json=json, is_done=not missing)
-    if not yes and not _ask(f"Fetch {_format_mib(sum(step.bytes for step in missing))}?"):
+    if not yes and not _ask(f"Fetch {format_mib(sum(step.bytes for step, _ in missing))}?"):
         return 1
     failures: list[HarnessError] = []
-    for number, step in enumerate(missing, 1):
+    for number, (step, run) in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {step.name}: {step.says}")
         # the progress goes to standard error
         sys.stdout.flush()
         try:
             with stderr_report() as report:
-                say(f"      {run_step(step, report)}")
+                say(f"      {run(report)}")
         except HarnessError as error:
             failures.append(error)
             warn(f"{step.name}: {error.message}")
@@ -87,7 +87,7 @@ def _print_steps(steps: list[SetupStep]) -> None:
 
     table = Table(box=None, show_header=False, padding=(0, 1))
     for step in steps:
-        size = _format_mib(step.bytes) if step.state == "missing" else ""
+        size = format_mib(step.bytes) if step.state == "missing" else ""
         table.add_row(MARKS[step.state], step.name, Text(step.says), size)
     console().print(table)
 
@@ -119,16 +119,15 @@ def _make_bundle(folder: Path, report: PullReport) -> int:
         raise LibraryError("there is no prebuilt library for this kind of machine, so a bundle would be of no use")
     try:
         (folder / WHEELS).mkdir(parents=True, exist_ok=True)
-        package = folder / f"{library.folder_name}.tgz"
-        fetch_package(library, package, report)
+        fetch_package(library, folder / library.package_file, report)
         model = card(config.model.path)
         file = pull(model, report=report).path
         report.step(f"wheels of {' and '.join(CHECKERS)}")
         run_pip(["download", "--no-deps", "-d", str(folder / WHEELS), *CHECKERS])
-        write_bundle(folder, library, package, model, file)
+        write_bundle(folder, library, model, file)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror or error}") from error
-    say(f"{folder} has {_format_mib(folder_size(folder))}; on the other machine: lsp-harness setup --offline {folder}")
+    say(f"{folder} has {format_mib(folder_size(folder))}; on the other machine: lsp-harness setup --offline {folder}")
     return 0
 
 
@@ -137,13 +136,13 @@ def _remove(*, is_sure: bool, dry_run: bool) -> int:
     filled = [folder for folder in folders if folder.is_dir() and any(folder.iterdir())]
     outer = sorted(folder for folder in filled if not folders & {*folder.parents})
     for folder in outer:
-        say(f"{folder}: {_format_mib(folder_size(folder))}")
+        say(f"{folder}: {format_mib(folder_size(folder))}")
     if not outer:
         say("nothing is stored")
         return 0
     if dry_run or not (is_sure or _ask("End the engines and remove these folders?")):
         return 0 if dry_run else 1
-    asyncio.run(_end_engines())
+    asyncio.run(end_engines())
     for folder in outer:
         try:
             shutil.rmtree(folder)
@@ -151,11 +150,3 @@ def _remove(*, is_sure: bool, dry_run: bool) -> int:
             raise UsageError(f"{folder} cannot be removed: {error.strerror or error}") from error
     say(f"removed; your sessions and logs are kept in {paths.state_folder()}")
     return 0
-
-
-async def _end_engines() -> None:
-    await asyncio.gather(*(end_engine_at(socket) for socket in engine_sockets()))
-
-
-def _format_mib(size: int) -> str:
-    return f"{size / MIB:,.0f} MiB"

@@ -39,7 +39,7 @@ class Bundle:
         """Return the file with the package of a library. Raise UsageError if the bundle has another library."""
         if self.library != wanted.folder_name:
             raise UsageError(f"the bundle has the library {self.library}, and this machine needs {wanted.folder_name}")
-        return self.folder / f"{wanted.folder_name}.tgz"
+        return self.folder / wanted.package_file
 
     def find_model(self, wanted: ModelCard) -> Path:
         """Return the file of a model. Raise UsageError if the bundle has another model."""
@@ -48,19 +48,17 @@ class Bundle:
         return self.folder / wanted.file
 
 
-def write_bundle(folder: Path, library: LibraryCard, package: Path, model: ModelCard, file: Path) -> None:
-    """Write a bundle from files whose hashes were checked. The wheels must be in it already.
+def write_bundle(folder: Path, library: LibraryCard, model: ModelCard, file: Path) -> None:
+    """Complete a bundle, in which the package of the library and the wheels are, with a model whose hash was checked.
 
     Args:
         folder: The folder of the bundle.
         library: The library.
-        package: The npm package of the library.
         model: The model.
         file: The file of the model.
     """
-    for source, name in ((package, f"{library.folder_name}.tgz"), (file, model.file)):
-        if source != folder / name:
-            shutil.copyfile(source, folder / name)
+    if file != folder / model.file:
+        shutil.copyfile(file, folder / model.file)
     # last, so that a folder without all files is no bundle
     manifest = {"library": library.folder_name, "model": model.name}
     (folder / MANIFEST).write_text(json.dumps(manifest) + "\n")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from lsp_harness.cli.setup.bundle import WHEELS, Bundle
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import HarnessError, LibraryError, ModelError, ModelMissing, PullFailed
+from lsp_harness.errors import LibraryError, ModelError, ModelMissing, PullFailed
 from lsp_harness.inference.libraries.library_catalogue import LibraryCard, Machine
 from lsp_harness.inference.libraries.library_choice import find_library, read_selection
 from lsp_harness.inference.models import model_files
@@ -40,7 +40,7 @@ class SetupStep:
         state: Whether the part is here, or missing, or cannot be set up by this program.
         says: What is here, or what will be fetched, or why the part cannot be set up.
         bytes: The size of the download, or 0 if it is not known or nothing is downloaded.
-        run: Fetches the part and returns a sentence about it.
+        run: Fetches a part that is missing, and returns a sentence about it; else None.
     """
 
     name: str
@@ -163,10 +163,3 @@ def run_pip(arguments: Sequence[str]) -> None:
         errors = [line for line in done.stderr.splitlines() if line.lower().startswith("error:")]
         reason = errors[0].partition(":")[2].strip() if errors else f"it ended with {done.returncode}"
         raise PullFailed(f"pip failed: {reason}")
-
-
-def run_step(step: SetupStep, report: PullReport) -> str:
-    """Run a step whose part is missing, and return a sentence about the result. Raise HarnessError."""
-    if step.run is None:
-        raise HarnessError(step.says)
-    return step.run(report)

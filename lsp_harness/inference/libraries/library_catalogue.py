@@ -41,6 +41,11 @@ class LibraryCard:
         """Return the name of the folder in which the library is stored."""
         return f"{self.name}-{self.version}"
 
+    @property
+    def package_file(self) -> str:
+        """Return the name of the file of its npm package."""
+        return f"{self.folder_name}.tgz"
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

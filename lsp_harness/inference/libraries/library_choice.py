@@ -14,7 +14,7 @@ from typing import Literal
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileError, LibraryError
-from lsp_harness.inference.libraries.library_catalogue import LibraryCard, Machine, find_card, library_cards
+from lsp_harness.inference.libraries.library_catalogue import LibraryCard, Machine, find_card
 
 COMPILED = "compiled"
 """The name of the library that the package `llama-cpp-python` has compiled."""
@@ -83,13 +83,6 @@ def find_library(setting: str = "") -> EngineLibrary:
     if misfit:
         raise LibraryError(f"{misfit}; run: pip install {BINDING} (this compiles llama.cpp)")
     raise LibraryError(f"{problem}; run: lsp-harness engine libraries use")
-
-
-def list_installed() -> list[EngineLibrary]:
-    """Return all libraries that are on this machine, the damaged ones too."""
-    found = [_describe(card, "") for card in library_cards() if library_folder(card).is_dir()]
-    compiled = find_compiled("")
-    return [*found, *([compiled] if compiled else [])]
 
 
 def library_folder(card: LibraryCard) -> Path:

@@ -14,6 +14,7 @@ import subprocess
 import tarfile
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +30,7 @@ from lsp_harness.inference.libraries.library_choice import (
     library_folder,
 )
 from lsp_harness.inference.models.model_sources import CHUNK_BYTES, LocalFile, download
-from lsp_harness.inference.models.partial_file import PartialFile
+from lsp_harness.inference.models.partial_file import PartialFile, fetch_and_check
 from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
 
 DEFAULT_REGISTRY = "https://registry.npmjs.org"
@@ -67,7 +68,7 @@ def fetch_library(card: LibraryCard, report: PullReport | None = None, package: 
             if folder.is_dir() and not find_damage(folder):
                 return folder
             _check_room(folder.parent, card)
-            part = PartialFile(folder.parent / f"{card.folder_name}.tgz", card.bytes, report)
+            part = PartialFile(folder.parent / card.package_file, card.bytes, report)
             _fetch_package(card, part, package)
             report.step("unpacking")
             try:
@@ -130,7 +131,7 @@ def remove_library(card: LibraryCard) -> int:
     """Remove the files of a prebuilt library, and return the number of bytes that were freed."""
     folder = library_folder(card)
     freed = sum(file.stat().st_size for file in folder.iterdir()) if folder.is_dir() else 0
-    PartialFile(folder.parent / f"{card.folder_name}.tgz", 0, SilentReport()).discard()
+    PartialFile(folder.parent / card.package_file, 0, SilentReport()).discard()
     try:
         if folder.is_dir():
             shutil.rmtree(folder)
@@ -179,14 +180,7 @@ def _fetch_package(card: LibraryCard, part: PartialFile, package: Path | None) -
     for name, fetch in _list_sources(package):
         part.report.note(f"{card.package} {card.version} from {name}")
         try:
-            part.is_complete_attempt = False
-            fetch(card, part)
-            if not part.is_complete_attempt and _is_other_package(card, part):
-                # the bytes of an earlier attempt may be wrong
-                part.discard()
-                fetch(card, part)
-            if _is_other_package(card, part):
-                raise PullFailed("served a different file")
+            fetch_and_check(partial(fetch, card), part, partial(_find_problem, card))
         except PullFailed as failure:
             failures.append(f"{name}: {failure.message}")
             part.report.note(failure.message)
@@ -235,10 +229,11 @@ def _ask_registry(card: LibraryCard, part: PartialFile) -> None:
     download(f"{find_registry()}/{card.package}/-/{base}-{card.version}.tgz", card.package, part)
 
 
-def _is_other_package(card: LibraryCard, part: PartialFile) -> bool:
-    """Return whether a downloaded package has another hash than the catalogue says."""
+def _find_problem(card: LibraryCard, part: PartialFile) -> str:
+    """Return what is wrong with a downloaded package: another hash than the catalogue says, or nothing."""
     with open(part.path, "rb") as file:
-        return base64.b64encode(hashlib.file_digest(file, "sha512").digest()).decode() != card.sha512
+        found = base64.b64encode(hashlib.file_digest(file, "sha512").digest()).decode()
+    return "" if found == card.sha512 else "served a different file"
 
 
 def _unpack(package: Path, folder: Path) -> None:

@@ -91,6 +91,31 @@ class PartialFile:
             return "", 0, 0
 
 
+def fetch_and_check(
+    fetch: Callable[[PartialFile], None], part: PartialFile, find_problem: Callable[[PartialFile], str]
+) -> None:
+    """Fetch a file, and once more from its start if the bytes of an earlier attempt may be wrong.
+
+    Args:
+        fetch: Writes the rest of the file.
+        part: The file.
+        find_problem: Returns what is wrong with the complete file, or an empty text.
+
+    Raises:
+        PullFailed: The source has failed, or has served a wrong file.
+    """
+    while True:
+        part.is_complete_attempt = False
+        fetch(part)
+        problem = find_problem(part)
+        if not problem:
+            return
+        part.discard()
+        # if the source continued an earlier download, those bytes may be wrong: let it try once from the start
+        if part.is_complete_attempt:
+            raise PullFailed(problem)
+
+
 def folder_size(folder: Path) -> int:
     """Return the total size of the files below a folder, in bytes."""
     return sum(file_size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.model_sources import ModelSource
-from lsp_harness.inference.models.partial_file import PartialFile
+from lsp_harness.inference.models.partial_file import PartialFile, fetch_and_check
 from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
 
 if TYPE_CHECKING:
@@ -173,26 +174,13 @@ def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> M
     for source in model.sources:
         part.report.note(f"{part.file} from {source}")
         try:
-            _fetch_and_check(source, expected, part)
+            fetch_and_check(source.fetch, part, partial(_find_problem, expected=expected))
         except PullFailed as failure:
             failures.append(f"{source}: {failure.message}")
             part.report.note(failure.message)
         else:
             return source
     raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)})")
-
-
-def _fetch_and_check(source: ModelSource, expected: str, part: PartialFile) -> None:
-    while True:
-        part.is_complete_attempt = False
-        source.fetch(part)
-        problem = _find_problem(part, expected)
-        if not problem:
-            return
-        part.discard()
-        # if the source continued an earlier download, those bytes may be wrong: let it try once from the start
-        if part.is_complete_attempt:
-            raise PullFailed(problem)
 
 
 def _find_problem(part: PartialFile, expected: str) -> str:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 
 
+def format_mib(size: int) -> str:
+    """Return a number of bytes in MiB."""
+    return f"{size / MIB:,.0f} MiB"
+
+
 class PullReport(Protocol):
     """Receives the progress of a pull."""
 

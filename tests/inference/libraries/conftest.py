@@ -54,7 +54,6 @@ def libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LSP_HARNESS_LIBRARIES", str(folder))
     cards = (make_card(), make_card("linux-x64-vulkan", device="vulkan"))
     monkeypatch.setattr(library_catalogue, "library_cards", lambda: cards)
-    monkeypatch.setattr("lsp_harness.inference.libraries.library_choice.library_cards", lambda: cards)
     monkeypatch.setattr(Machine, "read", lambda: HERE)
     return folder
 
