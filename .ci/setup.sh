@@ -22,7 +22,7 @@ say "[1/3] virtual environment in .venv"
 
 say "[2/3] lsp-harness and what it needs"
 set +e
-.venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev "${constraints[@]}" 2>&1 |
+.venv/bin/python -m pip install --verbose --progress-bar off -e ".[all]" --group dev "${constraints[@]}" 2>&1 |
   tee "$log" | .venv/bin/python -u .ci/progress.py
 status=${PIPESTATUS[0]}
 set -e

@@ -16,11 +16,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.process.termination import OpenProcess
 from lsp_harness.runtime.terminal.terminal import Terminal
+from lsp_harness.text.ulid import make_ulid
 from tests.runtime.terminal.process_count import ESCAPE_SCRIPTS, find_descendants, open_descriptors, until_shown
 from tests.runtime.terminal.test_agent_cleanup import ALL_ESCAPES, SERVER
 
@@ -43,7 +42,7 @@ async def run_round(number: int, folder: Path, counts: Counts) -> float:
     """Start and end one agent. Return the seconds that its end took."""
     env = {**os.environ, "TMPDIR": str(folder)}
     terminal = await Terminal.start(
-        ["bash", "-c", SCRIPT], cwd=folder, env=env, columns=120, rows=40, log_file=None, mark=str(ULID())
+        ["bash", "-c", SCRIPT], cwd=folder, env=env, columns=120, rows=40, log_file=None, mark=make_ulid()
     )
     await until_shown("ready", terminal)
     pids = find_descendants(os.getpid())
@@ -63,7 +62,7 @@ async def run_round(number: int, folder: Path, counts: Counts) -> float:
 async def run_kill(folder: Path, counts: Counts) -> None:
     """Run an agent in a server that is killed."""
     server = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", SERVER, str(ULID()), SCRIPT, stdout=asyncio.subprocess.PIPE,
+        sys.executable, "-c", SERVER, make_ulid(), SCRIPT, stdout=asyncio.subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(folder)},
     )  # fmt: skip
     assert server.stdout

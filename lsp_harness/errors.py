@@ -4,6 +4,7 @@
     ├── ConfigError                the settings are not valid
     │   └── ApiKeyMissing          the key of a service is missing
     ├── UsageError                 the caller asked for something that is not possible
+    │   └── ExtraMissing           a package is missing that only some commands need
     ├── DocumentError              the document cannot be used
     │   ├── DocumentNotOpen        the client has not opened it
     │   │   └── DocumentOutOfSync  a change of it could not be applied
@@ -55,6 +56,9 @@ class ApiKeyMissing(ConfigError):
 
 class UsageError(HarnessError):
     exit_code = 2
+
+
+class ExtraMissing(UsageError): ...
 
 
 class DocumentError(HarnessError): ...

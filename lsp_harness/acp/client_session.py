@@ -23,7 +23,6 @@ from acp.schema import (
     Usage,
     UsageUpdate,
 )
-from ulid import ULID
 
 from lsp_harness.acp.client_texts import ClientTexts
 from lsp_harness.acp.session_updates import SessionUpdates, Update, call_title
@@ -37,6 +36,7 @@ from lsp_harness.permission.person import TITLES, Choice, offered_choices
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_undo import UndoWish, describe_undo
 from lsp_harness.text.surrogates import to_scalar_value
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.text.uri import local_path
 from lsp_harness.text.wording import fence_code
 from lsp_harness.wire.event import Event
@@ -111,7 +111,7 @@ class ClientSession:
             raise UsageError("the prompt has no text")
         if not await self._prepare(prompt.files):
             return "cancelled", self._count_usage()
-        ingress = Ingress("message", prompt.text, source="acp", request_id=str(ULID()))
+        ingress = Ingress("message", prompt.text, source="acp", request_id=make_ulid())
         try:
             stopped = await opened.submit(ingress, opened.create_driver())
         except (NoAnswer, StaleDocument) as error:

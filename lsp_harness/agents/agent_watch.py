@@ -11,7 +11,8 @@ from typing import Any
 from lsp_harness.agents.change_review import ChangeReview, review_changes
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import FileError, HarnessError
+from lsp_harness.errors import ExtraMissing, FileError, HarnessError
+from lsp_harness.extras import need_extra
 from lsp_harness.files.folders import resolve_links
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.verification.verdict_document import make_document_name
@@ -134,16 +135,16 @@ class FolderWatch:
             self._call(self._registered.set)
 
     def _run(self) -> None:
-        import watchfiles
-
         try:
+            with need_extra("runtime"):
+                import watchfiles
             batches = watchfiles.watch(
                 self._folder, debounce=QUIET_MS, step=STEP_MS, stop_event=self._signal, raise_interrupt=False
             )
             for batch in batches:
                 paths = {Path(path) for _, path in batch}
                 self._call(lambda paths=paths: self._batches.put_nowait(paths))
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ExtraMissing) as error:
             self._failure = error if isinstance(error, OSError) else OSError(str(error))
         finally:
             self.report_registration()

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, cast
 
-from ulid import ULID
-
 from lsp_harness.chat.conversation_prompt import ChatPrompt
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.shown_tools import FIND_TOOL, TOOLS_SHARE, ShownTool, render_views
@@ -32,6 +30,7 @@ from lsp_harness.inference.request import (
     Usage,
     WrittenCall,
 )
+from lsp_harness.text.ulid import make_ulid
 
 ANSWER_TOKENS = 512
 """Tokens that are reserved for an answer."""
@@ -224,8 +223,8 @@ def read_text(text: str, tools: KnownTools, settings: ChatSettings) -> Answer:
     thinking, said = split_thinking(text)
     # structured output may look like a call without its marks
     parsed = parse_answer(said, () if settings.answer_schema else tools.full_names)
-    calls = tuple(ToolCall(str(ULID()), tools.name_of(call.name), call.input) for call in parsed.calls)
-    problems = ((ToolCall(str(ULID()), "unreadable call"), parsed.problem),) if parsed.problem else ()
+    calls = tuple(ToolCall(make_ulid(), tools.name_of(call.name), call.input) for call in parsed.calls)
+    problems = ((ToolCall(make_ulid(), "unreadable call"), parsed.problem),) if parsed.problem else ()
     return Answer(parsed.text or (said if parsed.problem else ""), thinking, calls, problems)
 
 
@@ -271,7 +270,7 @@ class NativeProtocol:
         calls, problems = list[ToolCall](), list[tuple[ToolCall, str]]()
         for written in reply.calls:
             # ids of services may repeat within a session
-            call = ToolCall(str(ULID()), self._tools.name_of(written.tool) or "unreadable call")
+            call = ToolCall(make_ulid(), self._tools.name_of(written.tool) or "unreadable call")
             given, problem = _read_arguments(written, reply.stop)
             calls.append(ToolCall(call.call_id, call.tool, given))
             if problem:

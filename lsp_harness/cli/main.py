@@ -10,7 +10,8 @@ import sys
 from contextlib import suppress
 
 from lsp_harness.disk.file_warnings import LOGGER_NAME
-from lsp_harness.errors import FileError, HarnessError, UsageError
+from lsp_harness.errors import ExtraMissing, FileError, HarnessError, UsageError
+from lsp_harness.extras import describe_missing_module
 from lsp_harness.files.secret_values import hide_variables
 
 EXIT_BUG, EXIT_NO_ROOM, EXIT_INTERRUPTED = 70, 74, 128 + signal.SIGINT
@@ -98,6 +99,8 @@ def _describe_error(error: BaseException) -> tuple[int, str]:
     match error:
         case HarnessError():
             return error.exit_code, error.message
+        case ImportError() if sentence := describe_missing_module(error):
+            return ExtraMissing.exit_code, sentence
         case SystemExit():
             return _exit_status(error), error.code if isinstance(error.code, str) else ""
         case KeyboardInterrupt():

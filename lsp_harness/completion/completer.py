@@ -11,8 +11,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from ulid import ULID
-
 from lsp_harness.completion.answer_cache import AnswerCache
 from lsp_harness.completion.completion_request import RequestBuilder
 from lsp_harness.completion.displayed_suggestions import DisplayedSuggestions, FateRecorder
@@ -32,6 +30,7 @@ from lsp_harness.kernel.results import Suggestion
 from lsp_harness.process.background_permit import BackgroundPermit
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.open_document import OpenDocument
 
@@ -286,7 +285,7 @@ class Completer:
         id: str = "",
     ) -> list[Suggestion]:
         offset = cursor.offset
-        suggestions = [Suggestion(id or str(ULID()), offset, offset, text, figures) for text in texts]
+        suggestions = [Suggestion(id or make_ulid(), offset, offset, text, figures) for text in texts]
         self.state(open_document).displayed.display(cursor.document, suggestions)
         self.last_figures = figures | {"id": suggestions[0].id} if suggestions else figures
         return suggestions

@@ -8,8 +8,6 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
-from ulid import ULID
-
 from lsp_harness.completion.answer_cache import ModelText
 from lsp_harness.completion.completion_request import CompletionRequest
 from lsp_harness.completion.rules.ghost_text import Ghost, join_body, split_body, split_next_line
@@ -25,6 +23,7 @@ from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.workspace.cursor import Cursor
 
 LARGE_TREE_NODES = 5_000
@@ -198,7 +197,7 @@ async def generate_alternatives(
     All are sampled over one evaluated prompt. A text that is finished is cancelled in the engine; the others continue.
     Those that are not finished after `limit_s` seconds are left out.
     """
-    request_id = str(ULID())
+    request_id = make_ulid()
     sampling = replace(request.sampling, n=count, temperature=TEMPERATURE, seed=1)
     request = replace(request, sampling=sampling, owner=replace(request.owner, id=request_id))
     texts, finished_texts, running = [""] * count, list[ModelText](), set(range(count))

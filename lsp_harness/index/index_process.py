@@ -19,7 +19,8 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from lsp_harness.errors import StoreDamaged, StoreError
+from lsp_harness.errors import ExtraMissing, StoreDamaged, StoreError
+from lsp_harness.extras import need_extra
 from lsp_harness.files.ignore_files import GIT_EXCLUDE_FILE
 from lsp_harness.files.walk import SKIPPED_FOLDERS
 from lsp_harness.index.builder.indexer import Indexer
@@ -144,7 +145,7 @@ class IndexProcess:
             try:
                 yield from self._watch_changes()
                 return
-            except OSError as error:
+            except (OSError, ExtraMissing) as error:
                 reason = error
                 break
             except RuntimeError as error:
@@ -156,7 +157,8 @@ class IndexProcess:
 
     def _watch_changes(self) -> Iterator[Collection[Path] | None]:
         # Imported late, so that a process without work starts at once.
-        from watchfiles import watch
+        with need_extra("engine"):
+            from watchfiles import watch
 
         ticks = watch(
             self._root,

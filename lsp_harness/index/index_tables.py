@@ -1,11 +1,14 @@
 """The tables of an index, and a version that changes with everything they depend on."""
 
 from hashlib import blake2b
-from importlib import metadata
 
 from lsp_harness.config.resources import find_resource
 from lsp_harness.store.database import DatabaseReader
-from lsp_harness.syntax.grammars import optional_grammar_versions
+from lsp_harness.syntax.grammars import (
+    language_pack_version,
+    list_missing_grammars,
+    optional_grammar_versions,
+)
 
 FORMAT_VERSION = 5
 """Must be increased with every change of the stored data."""
@@ -63,5 +66,7 @@ def read_schema_version() -> str:
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
     if grammars := optional_grammar_versions():
-        digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
+        digest.update(repr((grammars, language_pack_version())).encode())
+    if missing := list_missing_grammars():
+        digest.update(repr(missing).encode())
     return f"{FORMAT_VERSION}-{digest.hexdigest()}"

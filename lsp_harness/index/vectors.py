@@ -8,19 +8,21 @@ of 384 numbers take 2 ms. A vector database would be slower (docs/adr/0011).
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, StoreError
+from lsp_harness.extras import need_extra
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter, placeholders, remove_database
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FORMAT_VERSION = 1
 SCHEMA = "CREATE TABLE vectors(digest BLOB PRIMARY KEY, row INTEGER NOT NULL UNIQUE) WITHOUT ROWID;"
-FLOAT32 = np.dtype("<f4")
-EMPTY_MATRIX = np.empty((0, 0), FLOAT32)
+FLOAT32, FLOAT32_BYTES = "<f4", 4
+"""The type of the numbers in the matrix, as numpy names it, and its size."""
 MAX_ROWS_PER_TEXT = 2
 """Number of rows per living text above which the rows of deleted texts are removed."""
 MIN_ROWS_TO_COMPACT = 1_000
@@ -68,7 +70,7 @@ class Vectors:
             model, digests = self.read_model(), self.read_digests()
         except StoreError:
             return False
-        return not digests or (model is not None and len(self._map_matrix(model[1])) > max(digests))
+        return not digests or (model is not None and self._count_rows(model[1]) > max(digests))
 
     def add(self, name: str, vectors: Mapping[bytes, Sequence[float]], text_count: int) -> None:
         """Store vectors and remove those that do not fit.
@@ -81,6 +83,9 @@ class Vectors:
             vectors: Vectors of length 1 by the digest of their text.
             text_count: Number of texts in the index that have a vector.
         """
+        with need_extra("engine"):
+            import numpy as np
+
         dimension = len(next(iter(vectors.values())))
         writer = DatabaseWriter(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
         try:
@@ -112,22 +117,26 @@ class Vectors:
         # The first rows go into a new file, so that readers of the old file are not disturbed.
         path = self.matrix_path if first_row else self.matrix_path.with_suffix(".new")
         with open(os.open(remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
-            file.seek(first_row * rows.shape[1] * FLOAT32.itemsize)
+            file.seek(first_row * rows.shape[1] * FLOAT32_BYTES)
             file.write(rows.tobytes())
         if not first_row:
             os.replace(path, self.matrix_path)
 
     def find_nearest(self, vector: Sequence[float], count: int) -> list[bytes]:
         """Return the digests of the `count` texts whose vectors are most similar to `vector`, the most similar
-        first."""
+        first. Raise ExtraMissing without numpy."""
+        with need_extra("engine"):
+            import numpy as np
+
         digests, model, dimension = self.read_digests(), self.read_model(), len(vector)
         if not digests or model is None or model[1] != dimension:
             return []
         # Rows behind the last known one were written by a process that did not finish.
-        matrix_path = self._map_matrix(dimension)[: max(digests) + 1]
-        if not len(matrix_path):
+        matrix = self._map_matrix(dimension)
+        if matrix is None:
             return []
-        scores = matrix_path @ np.asarray(vector, FLOAT32)
+        matrix = matrix[: max(digests) + 1]
+        scores = matrix @ np.asarray(vector, FLOAT32)
         best = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
         ordered = best[np.argsort(-scores[best])]
         return [digests[row] for row in ordered.tolist() if row in digests]
@@ -141,17 +150,27 @@ class Vectors:
             self.read_model(),
             next((row for row, row_digest in self.read_digests().items() if row_digest == digest), None),
         )
-        matrix_path = self._map_matrix(model[1]) if model else EMPTY_MATRIX
-        if row is None or row >= len(matrix_path):
+        matrix = self._map_matrix(model[1]) if model else None
+        if row is None or matrix is None or row >= len(matrix):
             return []
-        return [other for other in self.find_nearest(matrix_path[row].tolist(), count + 1) if other != digest][:count]
+        return [other for other in self.find_nearest(matrix[row].tolist(), count + 1) if other != digest][:count]
 
-    def _map_matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return all complete rows of the file."""
+    def _count_rows(self, dimension: int) -> int:
+        """Return the number of complete rows of the file."""
+        try:
+            return os.stat(self.matrix_path).st_size // (dimension * FLOAT32_BYTES)
+        except OSError:
+            return 0
+
+    def _map_matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]] | None":
+        """Return all complete rows of the file, or None if there are none. Raise ExtraMissing without numpy."""
+        with need_extra("engine"):
+            import numpy as np
+
         try:
             # The mapping stays valid after the file is closed.
             with open_regular(self.matrix_path) as file:
-                rows = os.fstat(file.fileno()).st_size // (dimension * FLOAT32.itemsize)
-                return np.memmap(file, FLOAT32, "r", shape=(rows, dimension)) if rows else EMPTY_MATRIX
+                rows = self._count_rows(dimension)
+                return np.memmap(file, FLOAT32, "r", shape=(rows, dimension)) if rows else None
         except (OSError, FileError):
-            return EMPTY_MATRIX
+            return None

@@ -97,9 +97,9 @@ def process_name() -> str:
 
     It says nothing about the user.
     """
-    from ulid import ULID
+    from lsp_harness.text.ulid import make_ulid
 
-    return str(ULID())
+    return make_ulid()
 
 
 class EngineClient:

@@ -25,6 +25,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.extras import describe_missing_extra
 from lsp_harness.inference.embedding_recipe import pooling_or_auto
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
 from lsp_harness.inference.models.model_files import resolve_model
@@ -130,6 +131,8 @@ class EngineSupervisor:
 
     async def ensure_running(self) -> Path:
         """Return the socket of a running engine. Raise ModelMissing or EngineUnavailable."""
+        if problem := describe_missing_extra("engine"):
+            raise EngineUnavailable(problem)
         if self._config.engine.url:
             return Path(self._config.engine.url.removeprefix("unix:"))
         model = resolve_model(self._config.model.path)

@@ -12,13 +12,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.events.tool_events import ArtifactCreated
 from lsp_harness.files.secret_stream import SecretStream
+from lsp_harness.text.ulid import is_ulid, make_ulid
 
 THRESHOLD_BYTES = 8192
 """Maximum size of an output that is a part of an event. A larger output becomes an artifact."""
@@ -104,7 +103,7 @@ class ArtifactStore:
             return self._write(iter(lambda: file.read(CHUNK_BYTES), b""), kind, call_id)
 
     def _write(self, pieces: Iterator[bytes], kind: str, call_id: str) -> ArtifactCreated:
-        artifact_id = str(ULID())
+        artifact_id = make_ulid()
         digest, size = hashlib.sha256(), 0
         folder = self._folder / FOLDER_NAME
         try:
@@ -162,14 +161,6 @@ def read_artifact(
                     f"artifact {artifact_id} cannot be read: {describe_system_error(error).lower()}"
                 ) from error
     raise FileMissing(f"there is no artifact {artifact_id} in this session; its id is in the output that names it")
-
-
-def is_ulid(text: str) -> bool:
-    """Return whether a text is a ULID in its only spelling, so that it can be the name of a file."""
-    try:
-        return str(ULID.from_str(text)) == text
-    except (ValueError, TypeError):
-        return False
 
 
 @contextmanager

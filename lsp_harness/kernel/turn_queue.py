@@ -1,13 +1,12 @@
 """The subjects of the next step and the next turn of a session: queued texts, and ends of background tasks."""
 
-from ulid import ULID
-
 from lsp_harness.errors import UsageError
 from lsp_harness.events.session_events import QueueAdded, QueueEdited, QueueKind, QueueRemoved, QueueTaken
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.session_state import QueueItem
+from lsp_harness.text.ulid import make_ulid
 
 
 class TurnQueue:
@@ -29,7 +28,7 @@ class TurnQueue:
 
     def add(self, kind: QueueKind, text: str) -> str:
         """Keep a text, and return its id."""
-        item_id = str(ULID())
+        item_id = make_ulid()
         self._log.append(QueueAdded(item_id, kind, text))
         return item_id
 

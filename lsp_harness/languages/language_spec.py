@@ -80,5 +80,5 @@ class LanguageSpec:
 
     @property
     def has_shipped_grammar(self) -> bool:
-        """Return whether the grammar of the language is a dependency of this package."""
+        """Return whether the grammar of the language is a dependency of this package or of its extra `languages`."""
         return bool(self.grammar_module) and not self.is_optional

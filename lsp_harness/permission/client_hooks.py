@@ -6,10 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ulid import ULID
-
 from lsp_harness.errors import UsageError
 from lsp_harness.permission.hooks import DEFAULT_HOOK_TIMEOUT_S, HOOK_EVENTS, Hook, HookError
+from lsp_harness.text.ulid import make_ulid
 
 KEYS = ("event", "matcher", "name", "timeout_s")
 
@@ -91,7 +90,7 @@ class ClientHooks:
             raise HookError("the client that has this function does not answer any more")
         # the client gets the same, whether it is in this process or not
         facts = json.loads(json.dumps(payload, default=str))
-        request_id = str(ULID())
+        request_id = make_ulid()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
         try:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from lsp_harness.errors import ExtraMissing
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import HookDecision
+from lsp_harness.extras import need_extra
 from lsp_harness.permission.glob_patterns import matches
 from lsp_harness.permission.tool_callback import call_in_thread
 from lsp_harness.process.tool_run import run_tool
@@ -160,8 +162,11 @@ async def _run_command(hook: Hook, data: bytes, folder: Path | None) -> HookAnsw
 
 async def _post(hook: Hook, data: bytes) -> HookAnswer:
     # the import takes a tenth of a second, and most sessions have no such hook
-    import httpx2
-
+    try:
+        with need_extra("engine"):
+            import httpx2
+    except ExtraMissing as error:
+        raise HookError(error.message) from error
     try:
         async with httpx2.AsyncClient(timeout=hook.timeout_s, follow_redirects=False) as client:
             response = await client.post(hook.url, content=data, headers={"content-type": "application/json"})

@@ -17,8 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ulid import ULID
-
 from lsp_harness.config.load import trust_remedy
 from lsp_harness.events.event_type import SessionEvent
 from lsp_harness.events.tool_events import PermissionDecided, PermissionRequested
@@ -32,6 +30,7 @@ from lsp_harness.permission.rules import Rule, parse_rule
 from lsp_harness.permission.settings_file import add_allow_rules
 from lsp_harness.permission.settings_judge import Explanation, GateCheck, SettingsJudge
 from lsp_harness.permission.tool_callback import ToolCallback, call_callback
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.wire.permission_mode import PERMISSION_MODES, PermissionMode
 
 Record = Callable[[SessionEvent], object]
@@ -234,7 +233,7 @@ class PermissionGate:
     def _request(self, check: GateCheck, reason: str) -> None:
         if check.request_id:
             return
-        check.request_id = str(ULID())
+        check.request_id = make_ulid()
         action = check.action
         paths, suggestions = tuple(map(str, action.paths)), self._judge.suggestions(check)
         self._record(

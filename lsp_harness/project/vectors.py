@@ -9,8 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from lsp_harness.config.schema import Index
-from lsp_harness.engine.embed.embedder import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
+from lsp_harness.extras import need_extra
 from lsp_harness.harness.indexes.embedding_index import (
     BATCH_SIZE,
     TextEmbedder,
@@ -32,7 +32,14 @@ TEST_QUERY = "parse config"
 
 @contextmanager
 def load_embedding_model(settings: Index) -> Generator[TextEmbedder]:
-    """Load the embedding model of the settings with the first text, and free it at the end."""
+    """Load the embedding model of the settings with the first text, and free it at the end.
+
+    Raises:
+        ExtraMissing: The packages of the engine are not installed.
+    """
+    with need_extra("engine"):
+        from lsp_harness.engine.embed.embedder import InProcessEmbedder
+
     with closing(InProcessEmbedder(settings)) as model:
         yield model
 

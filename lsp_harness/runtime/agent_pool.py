@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.process.code_variables import is_credential, is_harmless
 from lsp_harness.runtime.adapter import Adapter, Launch, LaunchOrder
 from lsp_harness.runtime.adapters.adapter_registry import AdapterRegistry
@@ -20,6 +18,7 @@ from lsp_harness.runtime.agent_spec import AGENT_VARIABLE, AgentSpec, TransportN
 from lsp_harness.runtime.isolation.runners import Runners
 from lsp_harness.runtime.question_desk import QuestionGate
 from lsp_harness.runtime.viewer_sizes import MAX_SIDE
+from lsp_harness.text.ulid import make_ulid
 
 TICK_S = 0.5
 """Time between two looks at the clock for all agents."""
@@ -171,7 +170,7 @@ class AgentPool:
         if transport not in adapter.transports:
             offered = ", ".join(adapter.transports)
             raise InvalidSpec(f"{spec.type} has no transport {transport!r}", f"it has {offered}")
-        launch, agent_id = adapter.build_launch(spec, transport), str(ULID())
+        launch, agent_id = adapter.build_launch(spec, transport), make_ulid()
         env = make_environment(launch, spec, agent_id)
         added = {**launch.env, **spec.env, AGENT_VARIABLE: agent_id}
         folder = self._folder / agent_id

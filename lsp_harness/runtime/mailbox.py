@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ulid import ULID
-
 from lsp_harness.runtime.agent_errors import (
     AgentBlocked,
     AgentBusy,
@@ -23,6 +21,7 @@ from lsp_harness.runtime.agent_events import EventName
 from lsp_harness.runtime.agent_state import ENDED, AgentState, AgentStatus
 from lsp_harness.runtime.connection import AnswerReceived, Connection
 from lsp_harness.runtime.states.state_ladder import StateLadder
+from lsp_harness.text.ulid import make_ulid
 
 MAX_MESSAGE_CHARS = 1_000_000
 MAX_WAITING = 100
@@ -79,7 +78,7 @@ class _Message:
     is_submitted: bool = False
     parts: list[str] = field(default_factory=list[str])
     whole: str | None = None
-    id: str = field(default_factory=lambda: str(ULID()))
+    id: str = field(default_factory=lambda: make_ulid())
 
     def fail(self, error: AgentError) -> None:
         if not self.done.done():

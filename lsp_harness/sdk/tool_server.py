@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from lsp_harness.extras import install_command
 from lsp_harness.sdk.daemon_thread import call_in_thread
 from lsp_harness.sdk.python_tools import PythonTool
 from lsp_harness.sdk.sdk_errors import HarnessError
@@ -163,7 +164,7 @@ def _build_application(tools: Sequence[PythonTool]) -> tuple[Application, Any]:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError as error:
-        message = f"tools need the extra `mcp` (pip install 'lsp-harness[mcp]'): {error}"
+        message = f"tools need the extra `mcp`: {error}; run: {install_command('mcp')}"
         raise HarnessError(message, code="missing_extra") from error
     root = logging.getLogger()
     # with a handler in place, the library does not change the logging of the program

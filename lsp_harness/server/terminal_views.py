@@ -12,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ulid import ULID
-
 from lsp_harness.errors import UsageError
 from lsp_harness.runtime.agent_errors import InvalidSpec
 from lsp_harness.runtime.agent_state import ENDED
+from lsp_harness.text.ulid import make_ulid
 
 if TYPE_CHECKING:
     from lsp_harness.runtime.agent import Agent
@@ -82,7 +81,7 @@ class TerminalViews:
         while len(self._views) >= MAX_VIEWS:
             # an editor that forgets views keeps the newest ones
             self.detach(next(iter(self._views)))
-        view_id = str(ULID())
+        view_id = make_ulid()
         self._views[view_id] = _View(agent, agent.terminal.attach(), b"", 0.0, asyncio.Lock())
         return view_id
 

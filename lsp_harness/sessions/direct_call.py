@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ulid import ULID
-
 from lsp_harness.events.model_events import ToolCall
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import Ending
 from lsp_harness.kernel.log.turn import current_turn
 from lsp_harness.sessions.open_session import OpenSession
+from lsp_harness.text.ulid import make_ulid
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class CallOutcome:
 
 async def call_tool(opened: OpenSession, name: str, input: Mapping[str, Any]) -> CallOutcome:
     """Call a tool of a session in a turn of its own, and return the result."""
-    call = ToolCall(str(ULID()), name, input)
+    call = ToolCall(make_ulid(), name, input)
     turn = opened.session.begin_turn(Ingress("command", f"call the tool {name}", source=opened.options.source), "tool")
     token = current_turn.set(turn)
     ending = Ending("error", "the call did not end")

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ulid import ULID
-
 from lsp_harness.errors import FileMissing, HarnessError, UsageError
 from lsp_harness.events.event_codec import encode_frame
 from lsp_harness.harness.events import ConversationReported
@@ -24,6 +22,7 @@ from lsp_harness.sessions.session_list import list_rows
 from lsp_harness.sessions.session_opening import SharedModel, Surroundings, open_session
 from lsp_harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.sessions.unsaved_texts import UnsavedTexts
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.text.uri import local_path
 from lsp_harness.wire.event import Event
 
@@ -158,7 +157,7 @@ class SessionVerbs:
         if not prompt.strip():
             raise UsageError("the prompt is empty; write what to do")
         opened = await self.require(session_id, uri, driver)
-        request_id, number = str(ULID()), None
+        request_id, number = make_ulid(), None
 
         def follow(event: Event) -> None:
             nonlocal number

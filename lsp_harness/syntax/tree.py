@@ -10,7 +10,7 @@ from tree_sitter import Node, Tree
 
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.syntax.bounded_parse import parse_bytes
-from lsp_harness.syntax.grammars import language_for
+from lsp_harness.syntax.grammars import advise_grammar, language_for
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudget, ParseBudgetExceeded
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -125,7 +125,7 @@ def no_tree_reason(document: Document, name: str) -> str:
         parse_within(document, Allowance(BUDGET.text_s))
     except ParseBudgetExceeded as error:
         return f"{name} has no syntax tree: {error}"
-    return f"there is no grammar for {document.language or name}"
+    return f"there is no grammar for {document.language or name}{advise_grammar(document.language, document.uri)}"
 
 
 def parse_within(document: Document, allowance: Allowance) -> SyntaxTree | None:

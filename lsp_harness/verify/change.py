@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from lsp_harness.syntax.grammars import advise_grammar
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import BYTE_ORDER_MARK, Document
@@ -105,7 +106,8 @@ class Change:
             return f"the {'text' if self.parse_failure_before else 'new text'} has no syntax tree: {reason}"
         if self.tree_before and self.tree_after:
             return ""
-        return f"no grammar for {self.before.language or self.file.suffix or 'this text'}"
+        name = self.before.language or self.file.suffix or "this text"
+        return f"no grammar for {name}{advise_grammar(self.before.language, self.file.name)}"
 
     @cached_property
     def _parsed_before(self) -> tuple[SyntaxTree | None, str]:

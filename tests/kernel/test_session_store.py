@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ulid import ULID
 
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.code_events import CandidateRejected
@@ -26,6 +25,7 @@ from lsp_harness.kernel.log.log_reader import read_history, read_log
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.session_store import SessionStore, close_orphans, short_ids
 from lsp_harness.kernel.projections.session_state import SessionState, project_session
+from lsp_harness.text.ulid import make_ulid, read_milliseconds
 
 
 @pytest.fixture
@@ -170,8 +170,8 @@ def test_the_sessions_of_a_folder_are_found_first(store: SessionStore, tmp_path:
 
 @pytest.mark.parametrize("ahead_ms", [1, 10 * 86_400_000, 10**12])
 def test_the_last_session_is_the_last_one_also_if_the_clock_was_ahead(store: SessionStore, ahead_ms: int) -> None:
-    now = ULID().milliseconds
-    ahead = SessionLog(store.folder, id=str(ULID.from_timestamp(now + ahead_ms)))
+    now = read_milliseconds(make_ulid())
+    ahead = SessionLog(store.folder, id=make_ulid(now + ahead_ms))
     ahead.append(SessionStarted("/w", "chat"))
     ahead.close()
     for _ in range(2):

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from ulid import ULID
 
 from lsp_harness.process import process_table
 from lsp_harness.process.process_table import environment_value, list_processes
 from lsp_harness.process.process_tree import MARK_VARIABLE, ProcessTree, end_marked
 from lsp_harness.process.termination import OpenProcess
+from lsp_harness.text.ulid import make_ulid
 
 ESCAPES = {
     "in the background": "sleep 1000 & echo ready",
@@ -34,7 +34,7 @@ def find_marked_processes(mark: str) -> list[int]:
 
 @pytest.fixture
 async def mark() -> AsyncIterator[str]:
-    name = str(ULID())
+    name = make_ulid()
     yield name
     assert find_marked_processes(name) == []
 

@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from ulid import ULID
 
 from lsp_harness.process import supervised_child
 from lsp_harness.process.process_tree import ProcessTree
@@ -17,6 +16,7 @@ from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.process.supervised_child import SupervisedChild, start_child
 from lsp_harness.process.termination import OpenProcess
+from lsp_harness.text.ulid import make_ulid
 
 ORDINARY_SIGNALS = 0x7FFFFFFF
 """The bits of the signals 1 to 31. Others may be ignored by what started the tests."""
@@ -25,7 +25,7 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "NAME": "\udce9"}
 
 async def run(command: list[str], folder: Path) -> tuple[int, str]:
     """Run a program under a supervisor. Return its exit status and its output."""
-    tree = await ProcessTree.start_supervised(command, mark=str(ULID()), cwd=folder, env=ENVIRONMENT)
+    tree = await ProcessTree.start_supervised(command, mark=make_ulid(), cwd=folder, env=ENVIRONMENT)
     output = await tree.output.read()
     code = await tree.wait()
     assert await tree.end() == []
@@ -44,7 +44,7 @@ async def test_a_server_that_was_killed_is_replaced(tmp_path: Path):
 
 
 async def test_the_supervisor_has_no_variable_of_this_process(tmp_path: Path):
-    tree = await ProcessTree.start_supervised(["sleep", "1000"], mark=str(ULID()), cwd=tmp_path)
+    tree = await ProcessTree.start_supervised(["sleep", "1000"], mark=make_ulid(), cwd=tmp_path)
     names = {entry.partition("=")[0] for entry in Path(f"/proc/{tree.pid}/environ").read_text().split("\0")}
     await tree.end(0.0)
     tree.close()
@@ -53,7 +53,7 @@ async def test_the_supervisor_has_no_variable_of_this_process(tmp_path: Path):
 
 
 async def test_a_program_whose_supervisor_was_killed_is_ended(tmp_path: Path):
-    tree = await ProcessTree.start_supervised(["sleep", "1000"], mark=str(ULID()), cwd=tmp_path)
+    tree = await ProcessTree.start_supervised(["sleep", "1000"], mark=make_ulid(), cwd=tmp_path)
     programs = [OpenProcess(row.pid) for row in await tree.find_processes() if row.pid != tree.pid]
     os.kill(tree.pid, signal.SIGKILL)
 

@@ -204,7 +204,7 @@ async def test_a_missing_extra_is_named():
     _, errors = await process.communicate()
 
     assert process.returncode == 2
-    assert errors.decode() == "lsp-harness: --ws needs the websockets package: pip install 'lsp-harness[ws]'\n"
+    assert errors.decode() == "lsp-harness: this needs the package websockets; run: pip install 'lsp-harness[api]'\n"
 
 
 async def test_standard_streams_may_be_regular_files(tmp_path: Path):

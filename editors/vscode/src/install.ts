@@ -6,6 +6,7 @@ import * as vscode from "vscode";
 import type { Harness } from "./client";
 import { selectedInterpreter } from "./environments";
 import { run } from "./process";
+import { withExtras } from "./requirement";
 import { managedFolder } from "./server";
 import { scriptsFolder } from "./serverCandidates";
 import { serverSettings } from "./settings";
@@ -18,7 +19,7 @@ export async function installServer(context: vscode.ExtensionContext, harness: H
     void vscode.window.showWarningMessage("lsp-harness: trust this workspace first, or install in another window.");
     return;
   }
-  const { requirement } = serverSettings();
+  const requirement = withExtras(serverSettings().requirement);
   const python = await findInterpreter();
   const folder = managedFolder(context);
   const existed = await exists(folder);

@@ -15,10 +15,11 @@ from lsp_harness.api.event_streams import MAX_EVENTS, read_events, stream_events
 from lsp_harness.errors import UsageError
 from lsp_harness.events.tool_events import PermissionRequested
 from lsp_harness.harness.verification.verdict_document import render_document
-from lsp_harness.kernel.artifacts import MAX_READ_BYTES, is_ulid, read_artifact
+from lsp_harness.kernel.artifacts import MAX_READ_BYTES, read_artifact
 from lsp_harness.kernel.log.log_reader import read_history
 from lsp_harness.sessions.session_list import find_sessions, list_tree
 from lsp_harness.sessions.session_options import DRIVERS
+from lsp_harness.text.ulid import is_ulid
 
 SESSION_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,26}")
 """The id of a session or its beginning, so that no path can be hidden in it."""

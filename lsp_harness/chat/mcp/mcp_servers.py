@@ -15,10 +15,10 @@ from lsp_harness.chat.mcp.mcp_tool import McpTool
 from lsp_harness.chat.mcp.server_connection import ServerConnection
 from lsp_harness.chat.mcp.server_specs import ServerSpec
 from lsp_harness.chat.tool import Tool
-from lsp_harness.errors import HarnessError
+from lsp_harness.errors import ExtraMissing, HarnessError
+from lsp_harness.extras import need_extra
 
 DEFAULT_START_S = 20.0
-MISSING = "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class McpServers:
             return self
         try:
             await asyncio.to_thread(_import_library)
-        except ImportError:
-            self.problems |= dict.fromkeys((connection.spec.name for connection in self._connections), MISSING)
+        except ExtraMissing as error:
+            self.problems |= dict.fromkeys((connection.spec.name for connection in self._connections), error.message)
             self._connections = []
             return self
         try:
@@ -148,7 +148,8 @@ class McpServers:
 
 
 def _import_library() -> None:
-    """Import the library, and keep its messages off the terminal: our own say what matters. Raises ImportError."""
-    import mcp
+    """Import the library, and keep its messages off the terminal: our own say what matters. Raise ExtraMissing."""
+    with need_extra("mcp"):
+        import mcp
 
     logging.getLogger(mcp.__name__).setLevel(logging.CRITICAL)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import say
 from lsp_harness.cli.folder_settings import read_settings
-from lsp_harness.errors import UsageError
+from lsp_harness.extras import need_extra
 
 if TYPE_CHECKING:
     from lsp_harness.api.access.api_state import ApiState
@@ -38,11 +38,9 @@ def api(
     It speaks HTTP and WebSockets, and GET /openapi.json describes its routes. Requests need the token, which is in a
     file that only you can read.
     """
-    try:
+    with need_extra("api"):
         from lsp_harness.api.api_server import serve
         from lsp_harness.api.api_settings import read_api_settings
-    except ModuleNotFoundError as error:
-        raise UsageError(f"the module {error.name} is missing; install it: pip install 'lsp-harness[api]'") from None
 
     settings = read_api_settings(
         port=port, log_level=log_level, max_agents=max_agents, default_timeout_ms=default_timeout

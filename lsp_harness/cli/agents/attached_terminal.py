@@ -13,6 +13,7 @@ from typing import Any
 
 from lsp_harness.cli.agents.api_client import ApiClient, agent_path
 from lsp_harness.errors import UsageError
+from lsp_harness.extras import need_extra
 
 LEAVE_KEY = b"\x1d"
 """Ctrl-], which leaves the terminal and lets the agent go on."""
@@ -28,8 +29,9 @@ async def attach_terminal(client: ApiClient, agent: str) -> str:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("attach needs a terminal; read the output with `lsp-harness agents logs`")
-    from websockets.asyncio.client import connect
-    from websockets.exceptions import WebSocketException
+    with need_extra("runtime"):
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import WebSocketException
 
     # an error of the agent is said better by HTTP
     client.request("GET", agent_path(agent, "screen"))

@@ -5,7 +5,7 @@ import signal
 
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.cli.sessions.session_flags import SessionFlags
-from lsp_harness.errors import UsageError
+from lsp_harness.extras import need_extra
 from lsp_harness.sessions.session_options import SessionOptions
 
 
@@ -19,9 +19,7 @@ def acp(*, flags: SessionFlags | None = None) -> int:
 
 
 async def _serve(options: SessionOptions) -> int:
-    try:
+    with need_extra("acp"):
         from lsp_harness.acp.stdio_agent import serve_stdio
-    except ImportError as error:
-        raise UsageError(f"this needs the extra `acp`: pip install 'lsp-harness[acp]' ({error})") from error
     await serve_stdio(options)
     return 0

@@ -12,6 +12,7 @@ from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
 from lsp_harness.config import paths
 from lsp_harness.errors import UsageError
+from lsp_harness.extras import need_extra
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.mcp.served_project import ServedProject
 from lsp_harness.mcp.served_sessions import ServedSessions
@@ -48,10 +49,8 @@ def mcp(
 
 
 async def _serve(options: SessionOptions, port: int | None, token_file: Path | None) -> int:
-    try:
+    with need_extra("mcp"):
         from lsp_harness.mcp.project_server import create_server
-    except ImportError as error:
-        raise UsageError(f"this needs the extra `mcp`: pip install 'lsp-harness[mcp]' ({error})") from error
     config = choose_model(read_settings(options.root), options.provider or "", options.model or "")
     project = ServedProject(options.root, config, make_engine)
     sessions = ServedSessions(project, options)

@@ -25,7 +25,7 @@ def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) 
         Listen for a connection on HOST:PORT instead. HOST must be this machine, for example 127.0.0.1:2087.
     ws
         Listen for a WebSocket on HOST:PORT instead. HOST must be this machine. This needs:
-        pip install 'lsp-harness[ws]'.
+        pip install 'lsp-harness[api]'.
     """
     from lsp_harness.server.main import serve as run
 

@@ -4,16 +4,19 @@ import asyncio
 import shutil
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.folder_settings import read_settings
-from lsp_harness.cli.setup.bundle import WHEELS, Bundle, write_bundle
-from lsp_harness.cli.setup.setup_steps import CHECKERS, SetupStep, choose_library, plan_steps, run_pip
+from lsp_harness.cli.setup.bundle import WHEELS, Bundle, list_wheel_options, write_bundle
+from lsp_harness.cli.setup.setup_steps import CHECKERS, ENGINE, SetupStep, choose_library, plan_steps, run_pip
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError, LibraryError, UsageError
+from lsp_harness.extras import read_extras
+from lsp_harness.inference.libraries.library_catalogue import find_card
 from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import card
@@ -35,8 +38,16 @@ def setup(
     dry_run: Annotated[bool, Parameter(negative="", help="Only show what would be done.")] = False,
     offline: Annotated[Path | None, Parameter(help="Use the files of a bundle, and no network.")] = None,
     bundle: Annotated[
-        Path | None, Parameter(help="Make a bundle in this folder for a machine of the same kind.")
+        Path | None, Parameter(help="Make a bundle in this folder for a machine without a network.")
     ] = None,
+    target: Annotated[
+        str,
+        Parameter(
+            "--for",
+            help="The kind of that machine: a name of `lsp-harness engine libraries list --all`, such as "
+            "win-x64. Default: this machine. Its Python must have the same version.",
+        ),
+    ] = "",
     remove: Annotated[
         bool, Parameter(negative="", help="Remove what setup has stored: libraries, models and caches.")
     ] = False,
@@ -48,11 +59,13 @@ def setup(
     """
     if sum(map(bool, (offline, bundle, remove))) > 1:
         raise UsageError("--offline, --bundle and --remove are different commands; give one of them")
+    if target and not bundle:
+        raise UsageError("--for names the machine of a bundle; give --bundle DIR too")
     if remove:
         return _remove(is_sure=yes, dry_run=dry_run)
     if bundle:
         with stderr_report() as report:
-            return _make_bundle(bundle, report)
+            return _make_bundle(bundle, target, report)
     config = read_settings()
     steps = list(plan_steps(config, Bundle.open(offline) if offline else None))
     if json:
@@ -64,7 +77,7 @@ def setup(
         return _finish(steps, json=json, is_done=not missing)
     if not yes and not _ask(f"Fetch {format_mib(sum(step.bytes for step, _ in missing))}?"):
         return 1
-    failures: list[HarnessError] = []
+    failures, start = list[HarnessError](), monotonic()
     for number, (step, run) in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {step.name}: {step.says}")
         # the progress goes to standard error
@@ -78,6 +91,8 @@ def setup(
     if failures:
         warn("run lsp-harness setup again to continue")
         return failures[0].exit_code
+    if not json:
+        say(f"done in {monotonic() - start:.0f} s")
     return _finish(steps, json=json, is_done=True)
 
 
@@ -109,12 +124,12 @@ def _ask(question: str) -> bool:
     return input(f"{question} [y/n] ").strip().casefold() in YES
 
 
-def _make_bundle(folder: Path, report: PullReport) -> int:
+def _make_bundle(folder: Path, target: str, report: PullReport) -> int:
     from lsp_harness.inference.libraries.library_fetch import fetch_package
     from lsp_harness.inference.models.pull import pull
 
     config = read_settings()
-    library = choose_library(config.engine.library)
+    library = find_card(target) if target else choose_library(config.engine.library)
     if library is None:
         raise LibraryError("there is no prebuilt library for this kind of machine, so a bundle would be of no use")
     try:
@@ -122,8 +137,9 @@ def _make_bundle(folder: Path, report: PullReport) -> int:
         fetch_package(library, folder / library.package_file, report)
         model = card(config.model.path)
         file = pull(model, report=report).path
-        report.step(f"wheels of {' and '.join(CHECKERS)}")
-        run_pip(["download", "--no-deps", "-d", str(folder / WHEELS), *CHECKERS])
+        report.step(f"wheels of {', '.join(CHECKERS)} and of the packages of the engine")
+        packages = (package.requirement for package in read_extras().get(ENGINE, ()))
+        run_pip(["download", *list_wheel_options(library), "-d", str(folder / WHEELS), *CHECKERS, *packages])
         write_bundle(folder, library, model, file)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror or error}") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
+from lsp_harness.extras import install_command
 from lsp_harness.project.command_project import find_index_place
 from lsp_harness.project.index_status import (
     EmbeddingStatus,
@@ -20,7 +21,6 @@ from lsp_harness.text.wording import format_count
 
 WORDS_ONLY = "search uses names and words only (BM25)"
 PULL_COMMAND = "lsp-harness model pull all-minilm-l6-v2"
-INSTALL_COMMAND = "pip install 'lsp-harness[languages]'"
 
 
 def check_index(folder: Path, config: Config) -> Iterator[DoctorRow]:
@@ -65,7 +65,7 @@ def _check_languages(status: IndexStatus) -> Iterator[DoctorRow]:
         if coverage.unfit_grammars:
             says += f"; the installed grammar for {', '.join(coverage.unfit_grammars)} does not fit its tags"
         if coverage.installable:
-            says += f"; for {', '.join(coverage.installable)}: {INSTALL_COMMAND}"
+            says += f"; for {', '.join(coverage.installable)}: {install_command('languages')}"
         yield DoctorRow("note", "languages", says)
 
 

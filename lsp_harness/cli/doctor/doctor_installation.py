@@ -17,6 +17,7 @@ from lsp_harness.cli.doctor.doctor_surroundings import ignore_file_problems
 from lsp_harness.config.load import Problem, find_user_config_file
 from lsp_harness.config.schema import Config, EngineSettings
 from lsp_harness.errors import EngineError, HarnessError
+from lsp_harness.extras import install_command, list_missing_packages, read_extras
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import ModelServer
@@ -26,6 +27,7 @@ from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target, is_remote
 from lsp_harness.knowledge.project_python import list_project_pythons
 from lsp_harness.process import tool_run
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.project_tools.configured_tools import list_project_tools
 
 PACKAGES = ("pygls", "tree-sitter")
@@ -40,6 +42,31 @@ def check_packages() -> Iterator[DoctorRow]:
             yield DoctorRow("ok", name, version(name))
         except PackageNotFoundError:
             yield DoctorRow("bad", name, "not installed; reinstall lsp-harness")
+    yield from _check_extras()
+
+
+EXTRA_USES = {
+    "engine": "a model",
+    "api": "`lsp-harness api` and `serve --ws`",
+    "runtime": "agents in terminals",
+    "tui": "`lsp-harness chat` and questions in a terminal",
+    "acp": "`lsp-harness acp` and agents that speak it",
+    "mcp": "`lsp-harness mcp`, tools of MCP servers and Python tools of the SDK",
+    "languages": "languages besides Python and shells",
+}
+"""What each extra is for."""
+
+
+def _check_extras() -> Iterator[DoctorRow]:
+    """Report which extras are installed, and for each missing one what it is for and its command."""
+    missing = {extra: list_missing_packages(extra) for extra in read_extras()}
+    if complete := [extra for extra, packages in missing.items() if not packages]:
+        yield DoctorRow("ok", "extras", f"installed: {', '.join(complete)}")
+    for extra, packages in missing.items():
+        if packages:
+            use = f"{EXTRA_USES[extra]} needs" if extra in EXTRA_USES else "it needs"
+            says = f"{use} {format_count(len(packages), 'package')} more; run: {install_command(extra)}"
+            yield DoctorRow("note", f"extra {extra}", says)
 
 
 def check_library(config: Config) -> Iterator[DoctorRow]:

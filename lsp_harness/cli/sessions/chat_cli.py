@@ -23,6 +23,7 @@ from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_q
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.extras import need_extra
 from lsp_harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls
 
@@ -63,16 +64,22 @@ def chat(*, flags: SessionFlags | None = None) -> int:
 
 def converse(flags: SessionFlags) -> int:
     """Talk in a terminal until the person ends it. Return the exit status."""
-    # prompt_toolkit takes long to import, and the help of a command does not need it
-    from lsp_harness.cli.sessions.terminal_lines import TerminalLines
-
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     # a person at a terminal whose output is redirected cannot see a question
     has_person = is_terminal or not sys.stdin.isatty()
-    lines = TerminalLines(_history_file()) if is_terminal else PipedLines()
+    lines = _open_terminal() if is_terminal else PipedLines()
     termination = Termination()
     conversation = TerminalConversation(flags, lines, termination, has_person=has_person)
     return asyncio.run(termination.guard(conversation.run()))
+
+
+def _open_terminal() -> LineReader:
+    """Return the reader of the lines of the terminal. Raise ExtraMissing if its package is not installed."""
+    # prompt_toolkit takes long to import, and the help of a command does not need it
+    with need_extra("tui"):
+        from lsp_harness.cli.sessions.terminal_lines import TerminalLines
+
+    return TerminalLines(_history_file())
 
 
 class TerminalConversation:

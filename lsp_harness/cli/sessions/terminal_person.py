@@ -5,6 +5,7 @@ from typing import TextIO
 
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.config.load import trust_remedy
+from lsp_harness.extras import need_extra
 from lsp_harness.permission.person import PermissionQuestion, PersonAnswer
 
 
@@ -51,7 +52,8 @@ async def read_answer(question: str, stream: TextIO | None = None) -> str | None
         KeyboardInterrupt: Ctrl-C was pressed twice.
     """
     # prompt_toolkit takes long to import, and most commands ask nothing
-    from lsp_harness.cli.sessions.terminal_lines import TerminalLines
+    with need_extra("tui"):
+        from lsp_harness.cli.sessions.terminal_lines import TerminalLines
 
     shown = stream or sys.stdout
     lines = TerminalLines(None, shown)

@@ -1,7 +1,8 @@
-"""A folder with all files of a setup, for a machine without a network. One machine of the same kind makes it."""
+"""A folder with all files of a setup, for a machine without a network. Another machine of any kind makes it."""
 
 import json
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,40 @@ from lsp_harness.inference.models.catalogue import ModelCard
 
 MANIFEST = "lsp-harness-bundle.json"
 WHEELS = "wheels"
-"""The folder of a bundle with the wheels of the checkers."""
+"""The folder of a bundle with the wheels of the checkers and of the packages of the engine."""
+WHEEL_PLATFORMS = {
+    ("linux", "x64"): (
+        "manylinux_2_34_x86_64",
+        "manylinux_2_28_x86_64",
+        "manylinux_2_17_x86_64",
+        "manylinux2014_x86_64",
+    ),
+    ("linux", "arm64"): (
+        "manylinux_2_34_aarch64",
+        "manylinux_2_28_aarch64",
+        "manylinux_2_17_aarch64",
+        "manylinux2014_aarch64",
+    ),
+    ("linux", "armv7l"): ("manylinux_2_31_armv7l", "manylinux_2_17_armv7l", "manylinux2014_armv7l"),
+    ("darwin", "arm64"): ("macosx_14_0_arm64", "macosx_11_0_arm64", "macosx_11_0_universal2"),
+    ("darwin", "x64"): ("macosx_14_0_x86_64", "macosx_11_0_x86_64", "macosx_10_12_x86_64", "macosx_10_9_x86_64"),
+    ("win32", "x64"): ("win_amd64",),
+    ("win32", "arm64"): ("win_arm64",),
+}
+"""The platforms of wheels that run on a system and a processor family, the newest first."""
+
+
+def list_wheel_options(library: LibraryCard) -> list[str]:
+    """Return the options of `pip download` for the machine of a library. The Python has the version of this process.
+
+    Raises:
+        UsageError: No wheels are known for that machine.
+    """
+    platforms = WHEEL_PLATFORMS.get((library.system, library.machine))
+    if platforms is None:
+        raise UsageError(f"no wheels are known for {library.system} on {library.machine}")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return ["--python-version", version, *(part for name in platforms for part in ("--platform", name))]
 
 
 @dataclass(frozen=True, slots=True)

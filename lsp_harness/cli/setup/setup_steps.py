@@ -1,4 +1,4 @@
-"""The steps of a setup: a library of llama.cpp, the model, and the checkers of Python.
+"""The steps of a setup: the packages of the engine, a library of llama.cpp, the model, and the checkers of Python.
 
 Each step knows whether its result is here, so that a setup that was interrupted continues with the first one that is
 missing. A file of a bundle is checked by the same hash as a download.
@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import invalidate_caches
 from typing import Literal
 
 from lsp_harness.cli.setup.bundle import WHEELS, Bundle
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import LibraryError, ModelError, ModelMissing, PullFailed
+from lsp_harness.extras import install_command, list_missing_packages
 from lsp_harness.inference.libraries.library_catalogue import LibraryCard, Machine
 from lsp_harness.inference.libraries.library_choice import find_library, read_selection
 from lsp_harness.inference.models import model_files
@@ -26,6 +28,10 @@ CHECKERS = ("ruff", "ty")
 """The linter and the type checker for Python."""
 CHECKER_BYTES = {"ruff": 11_000_000, "ty": 10_000_000}
 """About the size of the wheel of each checker."""
+ENGINE = "engine"
+"""The extra with the packages that a model needs."""
+ENGINE_BYTES = 25_000_000
+"""About the size of the wheels of this extra, most of it numpy."""
 PIP_TIMEOUT_S = 600
 
 State = Literal["here", "missing", "impossible"]
@@ -61,9 +67,32 @@ def plan_steps(config: Config, bundle: Bundle | None = None) -> Iterator[SetupSt
         yield SetupStep("llama.cpp", "here", "not needed: the settings name a remote server or a script")
         yield SetupStep("model", "here", "not needed: the settings name a remote server or a script")
     else:
+        yield _plan_packages(bundle)
         yield _plan_library(config.engine.library, bundle)
         yield _plan_model(config.model.path, bundle)
     yield _plan_checkers(bundle)
+
+
+def _plan_packages(bundle: Bundle | None) -> SetupStep:
+    if not (missing := list_missing_packages(ENGINE)):
+        return SetupStep("packages", "here", "the packages of the engine")
+
+    def fetch(report: PullReport) -> str:
+        report.step("installing the packages of the engine")
+        run_pip(["install", *_wheel_source(bundle), *(package.requirement for package in missing)])
+        # pip wrote new packages beside those that this process has looked for
+        invalidate_caches()
+        list_missing_packages.cache_clear()
+        return ", ".join(package.module for package in missing)
+
+    return SetupStep(
+        "packages", "missing", f"the packages of the engine: {install_command(ENGINE)}", ENGINE_BYTES, fetch
+    )
+
+
+def _wheel_source(bundle: Bundle | None) -> list[str]:
+    """Return the options of pip that take wheels from a bundle only, if there is one."""
+    return ["--no-index", "--find-links", str(bundle.folder / WHEELS)] if bundle else []
 
 
 def choose_library(setting: str) -> LibraryCard | None:
@@ -125,8 +154,7 @@ def _plan_checkers(bundle: Bundle | None) -> SetupStep:
 
     def fetch(report: PullReport) -> str:
         report.step(f"installing {' and '.join(missing)}")
-        source = ["--no-index", "--find-links", str(bundle.folder / WHEELS)] if bundle else []
-        run_pip(["install", *source, *missing])
+        run_pip(["install", *_wheel_source(bundle), *missing])
         return ", ".join(str(find_tool(name)) for name in missing)
 
     says = f"{' and '.join(missing)}, which check edits of Python"
@@ -156,7 +184,8 @@ def run_pip(arguments: Sequence[str]) -> None:
     if "No module named pip" in done.stderr:
         names = " ".join(CHECKERS)
         raise PullFailed(
-            f"this environment has no pip; run: pipx inject --include-apps lsp-harness {names}, or uv tool install "
+            f"this environment has no pip; run: pipx install 'lsp-harness[all]' and pipx inject --include-apps "
+            f"lsp-harness {names}, or uv tool install 'lsp-harness[all]' and uv tool install "
             f"{' && uv tool install '.join(CHECKERS)}"
         )
     if done.returncode:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import EngineSettings
 from lsp_harness.errors import EngineBusy, EngineError, EngineFailed, EngineRefused, EngineStuck, EngineUnavailable
+from lsp_harness.extras import describe_missing_extra
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.target import Target
 from lsp_harness.text.surrogates import to_scalar_text
@@ -166,6 +167,8 @@ class Endpoint:
 
     @asynccontextmanager
     async def _translate_errors(self) -> AsyncGenerator[None]:
+        if problem := describe_missing_extra("engine"):
+            raise EngineUnavailable(problem)
         import httpx2
 
         try:

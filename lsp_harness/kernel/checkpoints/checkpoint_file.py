@@ -14,8 +14,8 @@ from typing import Any, Literal
 from lsp_harness.disk.file_reading import describe_system_error, read_file, read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing
-from lsp_harness.kernel.artifacts import is_ulid
 from lsp_harness.kernel.checkpoints.file_state import ABSENT, FileState
+from lsp_harness.text.ulid import is_ulid
 
 StoreKind = Literal["git", "copies"]
 SUFFIX = ".json.z"

@@ -17,14 +17,11 @@ from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import Any, TypeVar
 
-from ulid import ULID
-
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import FileError, StaleDocument, UsageError
 from lsp_harness.events.code_events import EditReverted
 from lsp_harness.events.tool_events import CheckpointCreated
 from lsp_harness.files.private_files import PrivateFiles
-from lsp_harness.kernel.artifacts import is_ulid
 from lsp_harness.kernel.checkpoints.checkpoint_file import (
     MAX_DAYS,
     Checkpoint,
@@ -52,6 +49,7 @@ from lsp_harness.kernel.checkpoints.turn_changes import (
     take_steps,
 )
 from lsp_harness.permission.action import Action, Decision
+from lsp_harness.text.ulid import is_ulid, make_ulid
 
 T = TypeVar("T")
 NEW_FOLDER = FileState(stat.S_IFDIR | 0o755)
@@ -306,7 +304,7 @@ class Checkpoints:
             for path, state in states.items()
             if may_be_saved(path, state) and (paths is None or not private.is_private(path))
         }
-        checkpoint_id, problem = str(ULID()), ""
+        checkpoint_id, problem = make_ulid(), ""
         for store in self._contents.stores():
             if (store.kind, paths is None) in self._unusable:
                 continue

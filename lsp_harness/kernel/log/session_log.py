@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from ulid import ULID
-
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
@@ -26,6 +24,7 @@ from lsp_harness.kernel.log.log_reader import LOG_NAME
 from lsp_harness.kernel.log.turn import Turn, current_turn
 from lsp_harness.kernel.projections.session_state import SessionState
 from lsp_harness.kernel.projections.summary import Summary
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.wire.event import Event, encode
 
 LOCK_NAME = "lock"
@@ -141,7 +140,7 @@ class SessionLog:
             id: The id of the session to continue, or of a new one.
             state: The state of the session to continue.
         """
-        self.id = id or str(ULID())
+        self.id = id or make_ulid()
         self.state = state or SessionState()
         self.listeners: list[Listener] = []
         self.turns: OrderedDict[int, list[Event]] = OrderedDict()
@@ -207,7 +206,7 @@ class SessionLog:
         type, data = encode_event(event)
         unsaved = {key: data.pop(key) for key in list_unsaved_keys(type) & data.keys()}
         seq = self.state.next_seq
-        envelope = Event(str(ULID()), seq, timestamp(), self.id, turn, step, cause, type, data)
+        envelope = Event(make_ulid(), seq, timestamp(), self.id, turn, step, cause, type, data)
         line = encode(envelope)
         if may_contain_secret(line):
             envelope = replace(envelope, data=_redact(data))

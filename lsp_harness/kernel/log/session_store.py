@@ -7,15 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import FileError, FileMissing, HarnessError, UsageError
 from lsp_harness.events.model_events import ModelCancelled
 from lsp_harness.events.session_events import LogRepaired, SessionForked, TurnStopped
 from lsp_harness.events.tool_events import PermissionDecided, TaskCancelled, ToolFailed
-from lsp_harness.kernel.artifacts import is_ulid
 from lsp_harness.kernel.log.log_reader import (
     LOG_NAME,
     TAIL_BYTES,
@@ -26,6 +23,7 @@ from lsp_harness.kernel.log.log_reader import (
 )
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.projections.session_state import SessionState, project_session
+from lsp_harness.text.ulid import is_ulid, make_ulid, read_milliseconds
 
 PROCESS_EXITED = "process_exited"
 SHORT_LENGTH = 6
@@ -199,12 +197,12 @@ class SessionStore:
 
     def _new_id(self) -> str:
         """Return an id that comes after all others, also if the clock has been ahead: the last session has the last."""
-        new = str(ULID())
+        new = make_ulid()
         # without a folder there are no sessions, and after the last moment of all ids there is no other one
         with suppress(OSError, HarnessError, ValueError):
             newest = max(filter(is_ulid, os.listdir(self.folder)), default="")
             if newest >= new:
-                return str(ULID.from_timestamp(ULID.from_str(newest).milliseconds + 1))
+                return make_ulid(read_milliseconds(newest) + 1)
         return new
 
     def _close_torn_line(self, log: SessionLog) -> int:

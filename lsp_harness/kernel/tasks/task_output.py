@@ -13,7 +13,8 @@ from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.files.secret_stream import SecretStream
-from lsp_harness.kernel.artifacts import MAX_READ_BYTES, READ_LIMIT_BYTES, is_ulid, read_part
+from lsp_harness.kernel.artifacts import MAX_READ_BYTES, READ_LIMIT_BYTES, read_part
+from lsp_harness.text.ulid import is_ulid
 
 MAX_LOG_BYTES = 64_000_000
 """Maximum size of the output of one task. The rest is dropped, and the end of the file says so."""

@@ -7,8 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.events.event_type import SessionEvent
@@ -21,6 +19,7 @@ from lsp_harness.kernel.tasks.task_output import TaskOutput, TaskRead, log_path,
 from lsp_harness.kernel.tasks.task_request import MAX_INLINE_MS, ShellWork, TaskRequest, TaskResult
 from lsp_harness.process.command_shell import clean_environment
 from lsp_harness.process.process_tree import GRACE_S, ProcessTree
+from lsp_harness.text.ulid import make_ulid
 
 READ_CHUNK_BYTES = 65_536
 DRAIN_S = 1.0
@@ -205,7 +204,7 @@ class TaskRunner:
             raise UsageError("the session is closed; resume it to start a task")
         if len(self._running) >= MAX_RUNNING:
             raise UsageError(f"{MAX_RUNNING} tasks run already; wait for one or cancel one")
-        task_id = str(ULID())
+        task_id = make_ulid()
         path = log_path(self._folder, task_id)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ulid import ULID
-
 from lsp_harness.process.process_tree import ProcessTree
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
+from lsp_harness.text.ulid import make_ulid
 
 End = Literal["exited", "timeout", "output_limit", "process_limit"]
 READ_CHUNK_BYTES = 65_536
@@ -62,7 +61,7 @@ async def run_confined(
     limits = policy.limits
     command = sandbox.wrap(argv, policy)
     tree = await ProcessTree.start(
-        command, mark=str(ULID()), cwd=policy.folder, env=env, prepare=lambda: limit_resources(limits)
+        command, mark=make_ulid(), cwd=policy.folder, env=env, prepare=lambda: limit_resources(limits)
     )
     output = bytearray()
     reading = asyncio.ensure_future(_read(tree, output, limits.output_bytes))

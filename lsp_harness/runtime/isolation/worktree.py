@@ -5,10 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ulid import ULID
-
 from lsp_harness.runtime.agent_errors import InvalidSpec
 from lsp_harness.runtime.isolation.git import GitFailed, TreeChange, read_changes, run_git, write_tree
+from lsp_harness.text.ulid import make_ulid
 
 BRANCH_FOLDER = "lsp-harness"
 BASE_MESSAGE = "Files of the user when the agent started"
@@ -45,7 +44,7 @@ class Worktree:
         Raises:
             InvalidSpec: The folder is in no git repository with a commit.
         """
-        name = str(ULID()).lower()
+        name = make_ulid().lower()
         try:
             repository = Path((await run_git(workdir, "rev-parse", "--show-toplevel")).decode().rstrip("\n"))
             head = (await run_git(workdir, "rev-parse", "--verify", "HEAD^{commit}")).decode().strip()

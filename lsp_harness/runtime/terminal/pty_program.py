@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
+from lsp_harness.extras import need_extra
 from lsp_harness.process import child_supervisor
 from lsp_harness.process.priority import lower_priority
 from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, SpawnFailed
@@ -61,9 +62,11 @@ class PtyProgram:
         Raises:
             CliNotFound: The program is not there.
             SpawnFailed: It cannot be started.
+            ExtraMissing: The packages for terminals are not installed.
         """
         # imported when the first agent starts
-        from ptyprocess import PtyProcess  # pyright: ignore[reportMissingTypeStubs]
+        with need_extra("runtime"):
+            from ptyprocess import PtyProcess  # pyright: ignore[reportMissingTypeStubs]
 
         _check_start(argv[0], cwd, env)
         ours, theirs = socket.socketpair()

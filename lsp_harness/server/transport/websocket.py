@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import UsageError
+from lsp_harness.extras import need_extra
 from lsp_harness.server.transport.tcp import Address, announce, is_local_authority, is_local_origin
 
 if TYPE_CHECKING:
@@ -70,12 +70,10 @@ async def accept_ws(address: Address) -> WebSocketTransport:
     """Wait for a client and return the transport to it.
 
     Raises:
-        UsageError: The package `websockets` is not installed.
+        ExtraMissing: The package `websockets` is not installed.
     """
-    try:
+    with need_extra("api"):
         from websockets.asyncio.server import serve
-    except ImportError:
-        raise UsageError("--ws needs the websockets package: pip install 'lsp-harness[ws]'") from None
     connected: asyncio.Future[WebSocketTransport] = asyncio.get_running_loop().create_future()
 
     def refuse(connection: "ServerConnection", request: "Request") -> "Response | None":

@@ -13,7 +13,7 @@ from tree_sitter import Node, Query, QueryCursor, QueryError
 
 from lsp_harness.languages.language_spec import LanguageSpec
 from lsp_harness.languages.language_table import shipped_languages
-from lsp_harness.syntax.grammars import grammar
+from lsp_harness.syntax.grammars import grammar, has_language_pack
 
 DeclarationSource = Literal["queries", "tags", "lines"]
 """The source of the declarations of a language: its queries here, its tag query, or nothing but the lines of the
@@ -57,7 +57,7 @@ def declaration_source(language: LanguageSpec) -> DeclarationSource:
 def load_tags_query(language: LanguageSpec) -> Query | None:
     """Return the tag query of a language without queries here, or None if there is none that fits the grammar."""
     # The pack has no tag queries for the shipped languages without queries (JSON, HTML, …). Importing it takes 0.1 s.
-    if language.queries or language in shipped_languages():
+    if language.queries or language in shipped_languages() or not has_language_pack():
         return None
     if language not in _tag_queries:
         # As in `tree_query`, a query is built once and never freed, because tree-sitter crashes when some are freed.

@@ -17,8 +17,6 @@ from pathlib import Path, PurePosixPath
 from time import perf_counter
 from typing import Any, cast
 
-from ulid import ULID
-
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
@@ -34,6 +32,7 @@ from lsp_harness.process.sandbox.private_view import describe_view
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.process.scratch_folder import ScratchFolder
+from lsp_harness.text.ulid import make_ulid
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.project_tests import line_evidence
@@ -196,7 +195,7 @@ class SuiteWorker:
         try:
             tree = await ProcessTree.start(
                 command,
-                mark=str(ULID()),
+                mark=make_ulid(),
                 cwd=policy.folder,
                 env=environment,
                 prepare=lambda: limit_resources(limits),

@@ -164,9 +164,7 @@ def test_the_library_is_not_imported_without_a_server():
 async def test_without_the_library_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
     async with McpServers([make_demo_server()], tmp_path) as servers:
-        assert servers.problems == {
-            "demo": "MCP servers need the package mcp; install it with: pip install 'lsp-harness[mcp]'"
-        }
+        assert servers.problems == {"demo": "this needs the package mcp; run: pip install 'lsp-harness[mcp]'"}
     async with McpServers([]) as servers:
         assert servers.problems == {}
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.sessions.chat_cli import TerminalConversation
+from lsp_harness.cli.sessions.chat_cli import TerminalConversation, converse
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.cli.sessions.session_client import SessionNotOpened
 from lsp_harness.cli.sessions.session_flags import SessionFlags
+from lsp_harness.errors import ExtraMissing
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
 from tests.cli.conftest import Shell
@@ -323,3 +324,16 @@ def test_input_from_a_pipe_answers_the_questions_of_a_conversation(
 def run_with_input(lines: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "lsp_harness", *arguments]
     return subprocess.run(command, input=lines, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_a_terminal_needs_the_extra_and_a_pipe_does_not(script: Script, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    monkeypatch.delitem(sys.modules, "lsp_harness.cli.sessions.terminal_lines", raising=False)
+    flags = SessionFlags(provider=script())
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    with pytest.raises(ExtraMissing, match=r"lsp-harness\[tui\]"):
+        converse(flags)
+    with open(os.devnull) as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        assert converse(flags) == 0

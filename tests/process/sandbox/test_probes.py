@@ -16,7 +16,6 @@ from typing import Any
 
 import platformdirs
 import pytest
-import ulid
 
 from lsp_harness.process.sandbox.sandbox_choice import SANDBOXES
 from tests.process.sandbox import probes
@@ -75,7 +74,7 @@ def _try_probes(sandbox: str, user: str, base: str, outside: str) -> dict[str, A
             return {"problem": "no Python that an ordinary user can start"}
         for folder in (base, outside):
             os.chown(folder, NOBODY, NOBODY)
-        packages = {Path(str(module.__file__)).parents[1] for module in (platformdirs, ulid)}
+        packages = {Path(str(module.__file__)).parents[1] for module in (platformdirs,)}
         env["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, *packages)))
         command = [*make_command_as_nobody(), python]
     command += ["-B", "-m", "tests.process.sandbox.probe_world", sandbox, base, outside]

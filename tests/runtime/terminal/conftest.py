@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from ulid import ULID
 
 from lsp_harness.runtime.terminal.terminal import Terminal
+from lsp_harness.text.ulid import make_ulid
 from tests.runtime.terminal.process_count import find_processes_with_mark
 
 
@@ -20,7 +20,7 @@ class StartTerminal(Protocol):
 
 @pytest.fixture
 def mark() -> str:
-    return str(ULID())
+    return make_ulid()
 
 
 @pytest.fixture
