@@ -86,6 +86,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.meter import Meter
     from lsp_harness.engine.native.loaded_library import lib
     from lsp_harness.inference.libraries.library_choice import find_library
+    from lsp_harness.inference.measured_speed import make_speed_key, speed_file
     from lsp_harness.inference.models.model_files import fingerprint
     from lsp_harness.process.allowed_cores import count_allowed_cores
 
@@ -113,10 +114,16 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     is_movable = memory["cuts"] and not memory["window"]
     weights = "repacked" if repack else "plain"
     model_hash = fingerprint(args.model)
-    key = (
-        f"{identify_processor()}/{library.identity}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    key = make_speed_key(
+        identify_processor(),
+        library.identity,
+        model_hash,
+        weights=weights,
+        threads=threads,
+        gpu_layers=args.n_gpu_layers,
+        context=llama.n_ctx,
     )
-    file = paths.cache_folder() / "machine.json"
+    file = speed_file()
     step_cost = StepCost.load(file, key)
     if step_cost is None:
         step_cost = StepCost.measure(
@@ -154,6 +161,8 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
             "version": library.version,
             "folder": str(library.folder),
             "devices": list(lib.devices),
+            # without layers on it, a graphics card says nothing about the speed
+            "device_memory": lib.graphics_memory if args.n_gpu_layers else {},
         },
         "n_ctx_train": llama.n_ctx_train,
         "weights_repacked": repack,

@@ -32,7 +32,8 @@ def list_(*, json: JsonOption = False) -> None:
 
     table = Table("name", "kind", "title", "size", "licence", "state", box=None)
     for model in cards():
-        size, state = _format_size(model.bytes), model_files.model_state(model)
+        size = _format_size(model.bytes) if model.bytes else f"~{_format_size(model.about_bytes)}"
+        state = model_files.model_state(model)
         table.add_row(model.name, model.kind, model.title, size, model.license, state)
     return console().print(table)
 
@@ -44,7 +45,8 @@ def pull(
     sha256: Annotated[
         str,
         Parameter(
-            help="The SHA-256 that the file must have. It is needed for a model whose SHA-256 is not in the catalogue."
+            help="The SHA-256 that the file must have. Without one here and in the catalogue, the first download is "
+            "pinned."
         ),
     ] = "",
     verify: Annotated[
@@ -78,6 +80,7 @@ def pull(
         "sha256": result.sha256,
         "source": result.source or None,
         "seconds": round(result.seconds, 1),
+        "pinned": result.is_pinned,
     }
     if events:
         print_json_line(row)
@@ -86,6 +89,11 @@ def pull(
     else:
         origin = f"downloaded from {result.source} in {result.seconds:.0f} s" if result.source else "already downloaded"
         say(f"{model.name} ({model.license}): {origin}, {result.path}")
+        if result.is_pinned:
+            say(
+                f"nobody has checked this file: its SHA-256 {result.sha256} is pinned, and later downloads must be the "
+                "same; compare it with the one at its publisher"
+            )
     return 0
 
 

@@ -10,19 +10,25 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
+from lsp_harness.cli.doctor.doctor_engine import advise_model
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.setup.bundle import WHEELS, Bundle, list_wheel_options, write_bundle
 from lsp_harness.cli.setup.setup_steps import CHECKERS, ENGINE, SetupStep, choose_library, plan_steps, run_pip
 from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, LibraryError, UsageError
 from lsp_harness.extras import read_extras
+from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.libraries.library_catalogue import find_card
 from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.partial_file import folder_size
 from lsp_harness.inference.models.pull_report import PullReport, format_mib, stderr_report
-from lsp_harness.inference.running_engines import end_engines
+from lsp_harness.inference.running_engines import end_engines, is_listening
+from lsp_harness.inference.supervisor import end_engine, engine_address
+from lsp_harness.inference.target import is_remote
 
 EDITORS = {"code": "VS Code", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix", "zed": "Zed", "subl": "Sublime Text"}
 """Programs of editors, and the names of the editors in docs/editors.md."""
@@ -93,6 +99,7 @@ def setup(
         return failures[0].exit_code
     if not json:
         say(f"done in {monotonic() - start:.0f} s")
+        _advise_model(config)
     return _finish(steps, json=json, is_done=True)
 
 
@@ -115,6 +122,33 @@ def _finish(steps: list[SetupStep], *, json: bool, is_done: bool) -> int:
         say(f"let your editor start `lsp-harness serve`{hint}: docs/editors.md says how")
         say("lsp-harness demo shows what it does")
     return int(any(step.state == "impossible" for step in steps))
+
+
+def _advise_model(config: Config) -> None:
+    """Measure the speed of the model on this machine, which takes some seconds, and say which model fits."""
+    if is_remote(config.engine) or config.engine.script or not config.completion.patience_ms:
+        return
+    with stderr_report() as report:
+        report.step(f"measuring how fast this machine runs {config.model.path}")
+        try:
+            row = asyncio.run(_measure_and_propose(config))
+        except HarnessError as error:
+            warn(f"the speed cannot be measured: {error.message}")
+            return
+    if row:
+        say(row.says)
+
+
+async def _measure_and_propose(config: Config) -> DoctorRow | None:
+    # an engine of the user goes on
+    was_running = is_listening(engine_address(model_files.resolve_model(config.model.path), config).socket)
+    engine = make_engine(config)
+    try:
+        return advise_model((await engine.props()).raw, config.completion)
+    finally:
+        await engine.aclose()
+        if not was_running:
+            await end_engine(config)
 
 
 def _ask(question: str) -> bool:

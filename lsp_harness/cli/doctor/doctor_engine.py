@@ -1,17 +1,19 @@
 """Checks of `doctor`: the running engines, whether they may work in advance, and whether a larger model would do."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.engine_report import list_limits
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models.catalogue import ModelCard, cards
+from lsp_harness.inference.models.model_choice import MachineSpeed, ModelProposal, propose_model
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.running_engines import RunningEngine, list_engines
 from lsp_harness.inference.target import is_remote
 from lsp_harness.process.machine_load import MachineLoad
+from lsp_harness.process.machine_memory import count_memory_bytes
 
 
 def check_engines(config: Config) -> Iterator[DoctorRow]:
@@ -58,41 +60,42 @@ def _check_engine(engine: RunningEngine, config: Config) -> Iterator[DoctorRow]:
 
 
 def advise_model(props: dict[str, Any], settings: Completion) -> DoctorRow | None:
-    """Return whether the next larger model of the catalogue would be fast enough here.
-
-    It is fast enough if it can evaluate the code of a file that nothing has prepared (the prompt without code of other
-    files) within `completion.patience_ms`.
+    """Return which model of the catalogue fits this machine.
 
     Args:
         props: The properties of a running engine. They contain its measured speed.
         settings: The settings of completion.
 
     Returns:
-        None if the speed is not known, or if the catalogue has no larger model of this kind.
+        None if the speed is not known, if the model is none of the catalogue, or if the user has no limit of time.
     """
     present = next((card for card in cards() if card.name == props.get("model_alias")), None)
     curve: object = props.get("curve")
     if present is None or not isinstance(curve, dict) or "prompt_per_second" not in curve:
         return None
-    larger = _find_next_larger(present)
-    if larger is None or not settings.patience_ms:
-        return None
-    expected = Pace.from_props(props).prompt_per_second * present.bytes / larger.bytes
-    needed = 1000 * (settings.prefix_tokens + settings.suffix_tokens + settings.outline_tokens) / settings.patience_ms
-    speeds = f"about {expected:,.0f} prompt tokens a second, and {needed:,.0f} are needed"
-    if expected < needed:
-        return DoctorRow(
-            "ok", "model size", f"{larger.name} would be too slow here: {speeds} for a file that was just opened"
-        )
-    advice = f"this machine can use {larger.name}, which is right more often: {speeds}"
-    command = f'lsp-harness model pull {larger.name}, then set model.path = "{larger.name}"'
-    return DoctorRow("note", "model size", f"{advice}; {command}")
-
-
-def _find_next_larger(present: ModelCard) -> ModelCard | None:
-    """Return the next larger model of the same family whose file can be checked."""
-    family = present.name.split("-", 1)[0]
-    larger = (
-        card for card in cards() if card.sha256 and card.bytes > present.bytes and card.name.startswith(f"{family}-")
+    pace = Pace.from_props(props)
+    device, device_bytes = _read_device(props)
+    speed = MachineSpeed(
+        present, pace.prompt_per_second, pace.generated_per_second, count_memory_bytes(), device, device_bytes
     )
-    return min(larger, key=lambda card: card.bytes, default=None)
+    return describe_proposal(present, propose_model(speed, settings, cards()))
+
+
+def describe_proposal(present: ModelCard, proposal: ModelProposal | None) -> DoctorRow | None:
+    """Return a proposal in words, with the commands that follow it; None without a proposal."""
+    if proposal is None:
+        return None
+    if proposal.model is present:
+        return DoctorRow("ok", "model size", proposal.reason)
+    name = proposal.model.name
+    command = f'lsp-harness model pull {name}, then set model.path = "{name}"'
+    return DoctorRow("note", "model size", f"this machine can use a larger model: {proposal.reason}; {command}")
+
+
+def _read_device(props: dict[str, Any]) -> tuple[str, int]:
+    """Return the name and the memory of the first graphics card of an engine, or an empty text and 0."""
+    library: object = props.get("library")
+    devices: object = cast("dict[str, Any]", library).get("device_memory") if isinstance(library, dict) else None
+    for name, size in cast("dict[str, int]", devices).items() if isinstance(devices, dict) else ():
+        return name, size
+    return "", 0

@@ -21,7 +21,8 @@ from lsp_harness.extras import install_command, list_missing_packages, read_extr
 from lsp_harness.inference.backends.backend import Features
 from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import ModelServer
-from lsp_harness.inference.libraries.library_choice import find_library
+from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_library
+from lsp_harness.inference.measured_speed import find_speed
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target, is_remote
@@ -81,6 +82,19 @@ def check_library(config: Config) -> Iterator[DoctorRow]:
     else:
         named = f"{library.name} {library.version}".rstrip()
         yield DoctorRow("ok", "llama.cpp", f"{named}: {library.reason} ({library.folder})")
+        yield _describe_speed(config, library)
+
+
+def _describe_speed(config: Config, library: EngineLibrary) -> DoctorRow:
+    """Return the speed that an engine measured at its first start with the model of the settings."""
+    try:
+        speed = find_speed(library.identity, model_files.fingerprint(model_files.resolve_model(config.model.path)))
+    except (HarnessError, OSError):
+        speed = None
+    if speed is None:
+        return DoctorRow("ok", "speed", "not measured yet: the first engine with this library and model measures it")
+    says = f"{speed.prompt_per_second:,.0f} tokens of a prompt and {speed.generated_per_second:,.0f} generated a second"
+    return DoctorRow("ok", "speed", f"{says} with {config.model.path}, measured when an engine first started with it")
 
 
 def check_settings(folder: Path, problems: list[Problem]) -> Iterator[DoctorRow]:

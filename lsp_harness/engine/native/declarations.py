@@ -210,7 +210,10 @@ BACKEND_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "ggml_backend_dev_get": (pointer, (c_size_t,)),
     "ggml_backend_dev_type": (c_int, (pointer,)),
     "ggml_backend_dev_description": (c_char_p, (pointer,)),
+    "ggml_backend_dev_memory": (None, (pointer, POINTER(c_size_t), POINTER(c_size_t))),
 }
 """Each function of libggml that is called. Some libraries have it in libggml-base."""
 CPU_DEVICE = 0
 """ggml's number for a processor among the types of devices."""
+GRAPHICS_DEVICES = (1, 2)
+"""ggml's numbers for a graphics card and for one that shares the main memory."""

@@ -32,6 +32,7 @@ class LoadedLibrary:
     def __init__(self) -> None:
         self.library: EngineLibrary | None = None
         self.devices: tuple[str, ...] = ()
+        self.graphics_memory: dict[str, int] = {}
         """The names of the processors and graphics cards that the library can use."""
 
     def __getattr__(self, name: str) -> Any:
@@ -72,6 +73,7 @@ class LoadedLibrary:
             # a compiled library contains its code for processors, and others have a file for each generation
             functions["ggml_backend_load_all_from_path"](os.fsencode(library.folder))
         self.devices = _list_devices(functions)
+        self.graphics_memory = _read_graphics_memory(functions)
         if not self.devices:
             raise LibraryError(
                 f"llama.cpp in {library.folder} has no code for this processor; run: "
@@ -130,6 +132,18 @@ def _list_devices(functions: dict[str, Any]) -> tuple[str, ...]:
         (describe(get(number)) or b"").decode("utf-8", "replace")
         for number in range(functions["ggml_backend_dev_count"]())
     )
+
+
+def _read_graphics_memory(functions: dict[str, Any]) -> dict[str, int]:
+    """Return the bytes of memory of each graphics card, by its description."""
+    memory: dict[str, int] = {}
+    for number in range(functions["ggml_backend_dev_count"]()):
+        device = functions["ggml_backend_dev_get"](number)
+        if functions["ggml_backend_dev_type"](device) in declarations.GRAPHICS_DEVICES:
+            free, total = ctypes.c_size_t(), ctypes.c_size_t()
+            functions["ggml_backend_dev_memory"](device, ctypes.byref(free), ctypes.byref(total))
+            memory[(functions["ggml_backend_dev_description"](device) or b"").decode("utf-8", "replace")] = total.value
+    return memory
 
 
 lib: Any = LoadedLibrary()

@@ -20,6 +20,11 @@ from lsp_harness.inference.models.converted import ConvertedModel, PublishedFile
 from lsp_harness.inference.models.model_sources import Hub, LocalFile, ModelSource, Url, Wheels
 
 Kind = Literal["completion", "embedding"]
+Ability = Literal["fim", "instructions", "apply", "next-edit"]
+"""What a model was trained for: to fill holes, to follow words, to merge a snippet into a file, and to propose the next
+change."""
+FREE_LICENSES = ("Apache-2.0", "MIT")
+"""Licences under which a model may be proposed to anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,13 @@ class FimRecipe:
 class ModelCard:
     """One model file of the catalogue. `bytes` is 0 and `sha256` is empty if they are not known.
 
-    A model of kind `embedding` makes vectors and generates no text, so its `fim` is empty.
+    A model of kind `embedding` makes vectors and generates no text, so its `fim` and its `abilities` are empty.
+
+    Attributes:
+        about_bytes: The expected size of a file whose size nobody has checked.
+        parameters: Millions of parameters, or 0 if the number is not known.
+        active: Millions of parameters that work for each token: fewer than all in a mixture of experts.
+        abilities: What the model was trained for.
     """
 
     name: str
@@ -48,6 +59,20 @@ class ModelCard:
     sources: tuple[ModelSource, ...]
     note: str = ""
     kind: Kind = "completion"
+    about_bytes: int = 0
+    parameters: int = 0
+    active: int = 0
+    abilities: tuple[Ability, ...] = ()
+
+    @property
+    def expected_bytes(self) -> int:
+        """Return the size of the file as far as it is known, or 0."""
+        return self.bytes or self.about_bytes
+
+    @property
+    def is_general(self) -> bool:
+        """Return whether the model can do what the server asks of its only model, and anybody may use it."""
+        return {"fim", "instructions"} <= {*self.abilities} and self.license in FREE_LICENSES
 
 
 VERSION_SUFFIX = re.compile(r"-v[\d.]+$")
@@ -83,6 +108,10 @@ def _read_card(row: dict[str, Any]) -> ModelCard:
         sources=tuple(source for entry in row["sources"] for source in _read_sources(entry)),
         note=row.get("note", ""),
         kind=row.get("kind", "completion"),
+        about_bytes=row.get("about_bytes", 0),
+        parameters=row.get("parameters", 0),
+        active=row.get("active", row.get("parameters", 0)),
+        abilities=tuple(row.get("abilities", ())),
     )
 
 

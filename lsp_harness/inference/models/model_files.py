@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import is_model_file
@@ -104,6 +104,34 @@ def record_sha256(path: Path, sha256: str) -> None:
         write_own_file(_record_file(path), json.dumps(entry).encode())
     except OSError as error:
         paths.warn_not_saved("that the model was found right", paths.CACHE, _record_file(path), error)
+
+
+def read_pin(name: str) -> str:
+    """Return the SHA-256 of the first download of a model whose hash nobody has checked, or an empty text."""
+    return _read_pins().get(name, "")
+
+
+def write_pin(name: str, sha256: str) -> None:
+    """Remember the SHA-256 of a model, so that each later download must be the same file.
+
+    Raises:
+        OSError: The pins cannot be written.
+    """
+    write_own_file(_pins_file(), json.dumps(_read_pins() | {name: sha256}, indent=1).encode())
+
+
+def _read_pins() -> dict[str, str]:
+    try:
+        stored: Any = json.loads(read_text(_pins_file()))
+    except FileMissing:
+        return {}
+    except (FileError, ValueError) as error:
+        raise ModelError(f"{_pins_file()} cannot be read; remove it, and check the files of your models") from error
+    return {str(name): str(sha256) for name, sha256 in stored.items()} if isinstance(stored, dict) else {}
+
+
+def _pins_file() -> Path:
+    return models_folder() / "pins.json"
 
 
 def remove_model(model: ModelCard) -> int:

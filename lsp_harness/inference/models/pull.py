@@ -1,7 +1,8 @@
 """The download of a model file. Afterwards the file has the right bytes, or it does not exist.
 
 Sources are tried in order. The bytes are written beside the target, and a broken download continues. The file is moved
-into place after its size and its SHA-256 were checked.
+into place after its size and its SHA-256 were checked. The first download of a model without a SHA-256 in the catalogue
+is pinned: each later one must be the same file.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
@@ -32,60 +34,79 @@ WAIT_POLL_S, MAX_IDLE_POLLS = 10.0, 30
 
 The other pull writes nothing while it checks the SHA-256.
 """
+GGUF_MAGIC = b"GGUF"
 SPARE_BYTES = 256 * MIB
 """Free space that must remain: a wheel is stored beside the file while it is downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """The result of a download. `source` is empty if the file existed already."""
+    """The result of a download.
+
+    `source` is empty if the file existed already. `is_pinned` says that nobody had checked the hash before.
+    """
 
     path: Path
     sha256: str
     source: str
     seconds: float
+    is_pinned: bool = False
 
 
 def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: PullReport | None = None) -> PullResult:
     """Download the file of a model if it does not exist or is damaged.
 
     Args:
-        sha256: The expected hash, for a model without one in the catalogue.
+        sha256: The expected hash, for a model without one in the catalogue. It replaces a pin.
         verify: Check the hash of an existing file although a record of it exists.
         report: Receives the progress.
 
     Raises:
         PullFailed: No source served the right file.
         ModelError: The disk is full or cannot be written.
-        UsageError: The expected hash is missing or wrong.
+        UsageError: The expected hash is wrong.
     """
     start = time.monotonic()
     expected = _expected_sha256(model, sha256)
     path = model_files.model_path(model)
     try:
-        source = _ensure(model, path, expected, verify, report or SilentReport())
+        source, actual = _ensure(model, path, expected, verify, report or SilentReport())
+        if not model.sha256 and actual != model_files.read_pin(model.name):
+            model_files.write_pin(model.name, actual)
     except OSError as error:
         # the error is of the local disk (full, read-only or missing), so another source would not help
         raise ModelError(f"cannot save {path.name} in {path.parent}: {error.strerror or error}") from error
-    return PullResult(path, expected, str(source or ""), time.monotonic() - start)
+    return PullResult(path, actual, str(source or ""), time.monotonic() - start, is_pinned=not expected)
 
 
-def _ensure(model: ModelCard, path: Path, expected: str, verify: bool, report: PullReport) -> ModelSource | None:
-    """Return the source that served the file, or None if the file existed."""
+def _ensure(
+    model: ModelCard, path: Path, expected: str, verify: bool, report: PullReport
+) -> tuple[ModelSource | None, str]:
+    """Return the source that served the file, or None if the file existed, and the SHA-256 of the file.
+
+    An empty `expected` accepts any GGUF file.
+    """
     with _exclusive_pull(path, report):
         remove_irregular_file(path)
         if path.exists():
+            if not expected:
+                # the file of a user, which nobody may delete
+                report.step("reading the SHA-256")
+                actual = file_sha256(path)
+                model_files.record_sha256(path, actual)
+                return None, actual
             if _is_correct(path, model, expected, verify, report):
-                return None
+                return None, expected
             report.note(f"{path.name} has the wrong contents; it is downloaded again")
             path.unlink()
         part = PartialFile(path, model.bytes, report)
-        _check_room(path.parent, model.bytes - part.size)
+        _check_room(path.parent, model.expected_bytes - part.size)
         report.begin(part.size, part.expected)
         source = _fetch_from_sources(model, expected, part)
         _move(part, path)
-        model_files.record_sha256(path, expected)
-        return source
+        actual = expected or file_sha256(path)
+        model_files.record_sha256(path, actual)
+        return source, actual
 
 
 def file_sha256(path: Path) -> str:
@@ -95,17 +116,13 @@ def file_sha256(path: Path) -> str:
 
 
 def _expected_sha256(model: ModelCard, option: str) -> str:
+    """Return the SHA-256 that a download must have, or an empty text if nobody knows it."""
     option = option.strip().lower()
     if option and not re.fullmatch("[0-9a-f]{64}", option):
         raise UsageError("a SHA-256 has 64 hexadecimal digits")
     if option and model.sha256 and option != model.sha256:
         raise UsageError(f"the SHA-256 of {model.name} in the catalogue is {model.sha256}, not the one in --sha256")
-    if not (option or model.sha256):
-        raise UsageError(
-            f"the catalogue has no SHA-256 for {model.name}, so a download could not be checked; "
-            "look it up at its publisher and pass it with --sha256"
-        )
-    return option or model.sha256
+    return option or model.sha256 or model_files.read_pin(model.name)
 
 
 @contextmanager
@@ -180,12 +197,18 @@ def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> M
             part.report.note(failure.message)
         else:
             return source
-    raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)})")
+    is_pinned = expected and expected == model_files.read_pin(model.name)
+    advice = (
+        "; the first download is pinned, so pass --sha256 if its publisher has replaced the file" if is_pinned else ""
+    )
+    raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)}){advice}")
 
 
 def _find_problem(part: PartialFile, expected: str) -> str:
     if part.expected and part.size != part.expected:
         return f"served {part.size} bytes instead of {part.expected}"
+    if not expected:
+        return "" if read_start(part.path, len(GGUF_MAGIC)) == GGUF_MAGIC else "served a file that is no GGUF file"
     part.report.step("checking the SHA-256")
     actual = file_sha256(part.path)
     return "" if actual == expected else f"served a different file (SHA-256 {actual[:12]}…, not {expected[:12]}…)"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.commands.model_cli import app
-from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel, UsageError
+from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel
 from lsp_harness.inference.models.bert import convert
-from lsp_harness.inference.models.catalogue import card
+from lsp_harness.inference.models.catalogue import card, cards
 from lsp_harness.inference.models.pull_report import stderr_report
 from tests.support.encoder import make_tiny_encoder
 
@@ -37,15 +37,12 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
     lay(models)
     (models / f"{card('qwen2.5-coder-1.5b-instruct').file}.part").touch()
     rows: list[dict[str, Any]] = json.loads(run("list", "--json"))
-    assert [(row["name"], row["kind"], row["state"]) for row in rows] == [
-        (SMALL, "completion", "present"),
-        ("qwen2.5-coder-1.5b-instruct", "completion", "partial"),
-        (BIG, "completion", "missing"),
-        ("stable-code-3b", "completion", "missing"),
-        ("phi-3.5-mini-instruct", "completion", "missing"),
-        (EMBEDS, "embedding", "missing"),
-        ("nomic-embed-text-v1.5", "embedding", "missing"),
-    ]
+    states = dict.fromkeys((model.name for model in cards()), "missing")
+    assert {row["name"]: row["state"] for row in rows} == states | {
+        SMALL: "present",
+        "qwen2.5-coder-1.5b-instruct": "partial",
+    }
+    assert {row["name"] for row in rows if row["kind"] == "embedding"} == {EMBEDS, "nomic-embed-text-v1.5"}
     table = run("list").splitlines()
     assert table[1].split() == [
         SMALL,
@@ -138,14 +135,12 @@ def test_pull_downloads_a_model_once_and_reports_progress(
     sha256 = hashlib.sha256(data).hexdigest()
     monkeypatch.setenv("HF_ENDPOINT", web_server.base)
     web_server.files[f"/Qwen/Qwen2.5-Coder-3B-Instruct-GGUF/resolve/main/{model.file}"] = data
-    with pytest.raises(UsageError, match="pass it with --sha256"):
-        run("pull", BIG)
-
-    first = json.loads(run("pull", BIG, "--sha256", sha256, "--json"))
-    again = run("pull", BIG, "--sha256", sha256)
+    first = json.loads(run("pull", BIG, "--json"))
+    again = run("pull", BIG)
 
     assert first["source"] == "hub Qwen/Qwen2.5-Coder-3B-Instruct-GGUF"
     assert first["sha256"] == sha256
+    assert first["pinned"] is True
     assert Path(first["path"]).read_bytes() == data
     assert again == f"{BIG} (Qwen-Research (non-commercial)): already downloaded, {models / model.file}\n"
     assert len(web_server.asked) == 1

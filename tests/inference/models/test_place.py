@@ -31,8 +31,10 @@ def test_every_card_can_be_pulled_by_the_rules():
         assert model.license
         assert (len(model.sha256), model.bytes > 0) in {(64, True), (0, False)}
         # what fills holes says how an answer ends
-        fills = model.kind == "completion" and not model.name.startswith("phi")
-        assert ("<|endoftext|>" in model.fim.stops) == fills
+        assert bool(model.fim.stops) == ("fim" in model.abilities)
+        assert bool(model.abilities) == (model.kind == "completion")
+        assert model.expected_bytes
+        assert 0 < model.active <= model.parameters or model.kind == "embedding"
         assert card(model.name) is model
     assert len({model.file for model in cards()}) == len(cards())
     assert ModelSettings().path in {model.name for model in cards()}

@@ -1,5 +1,6 @@
 """Tests of pulls: afterwards the file is right or does not exist, whatever a source sends."""
 
+import hashlib
 import os
 import threading
 from pathlib import Path
@@ -17,6 +18,7 @@ from lsp_harness.inference.models.pull import PullResult, pull
 
 from .conftest import DATA, RecordingReport, make_card
 
+GGUF = b"GGUF a model of its own"
 WRONG = b"GGUF" + b"x" * (len(DATA) - 4)
 
 
@@ -129,16 +131,49 @@ def test_a_file_that_is_not_the_model_is_replaced(models: Path, report: Recordin
     assert report.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
 
 
-def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
-    result = make_card()
-    source = ScriptedSource("right", DATA)
-    unknown = make_card(source, size=0, sha256="")
-    with pytest.raises(UsageError, match="pass it with --sha256"):
-        pull(unknown)
-    assert source.asked == 0
-    assert pull(unknown, sha256=result.sha256.upper()).path.read_bytes() == DATA
+def test_a_model_without_a_recorded_hash_is_what_the_user_says(models: Path):
+    known = make_card()
+    unknown = make_card(ScriptedSource("right", DATA), size=0, sha256="")
+    result = pull(unknown, sha256=known.sha256.upper())
+    assert (result.path.read_bytes(), result.is_pinned) == (DATA, False)
     with pytest.raises(PullFailed, match="served a different file"):
         pull(unknown, sha256="0" * 64)
+
+
+def test_the_first_download_of_a_model_without_a_hash_is_pinned(models: Path):
+    first = pull(make_card(ScriptedSource("right", GGUF), size=0, sha256=""))
+    assert first.is_pinned
+    assert first.sha256 == hashlib.sha256(GGUF).hexdigest()
+    assert pull(make_card(ScriptedSource("right", GGUF), size=0, sha256="")).is_pinned is False
+    # a later download must be the same file, also after the first one was removed
+    first.path.unlink()
+    replaced = make_card(ScriptedSource("other", GGUF + b"other"), size=0, sha256="")
+    with pytest.raises(PullFailed, match="the first download is pinned, so pass --sha256 if its publisher"):
+        pull(replaced)
+    assert pull(replaced, sha256=hashlib.sha256(GGUF + b"other").hexdigest()).path.read_bytes() == GGUF + b"other"
+    assert pull(replaced).source == ""
+
+
+def test_a_file_without_a_hash_that_is_no_model_is_refused(models: Path):
+    with pytest.raises(PullFailed, match="served a file that is no GGUF file"):
+        pull(make_card(ScriptedSource("page", b"<html>log in</html>"), size=0, sha256=""))
+    assert not list(models.glob("*.gguf"))
+
+
+def test_a_file_that_the_user_has_put_there_is_pinned_and_kept(models: Path):
+    models.mkdir()
+    (models / "tiny.gguf").write_bytes(GGUF)
+    source = ScriptedSource("other", GGUF + b"other")
+    result = pull(make_card(source, size=0, sha256=""))
+    assert (result.source, result.is_pinned, source.asked) == ("", True, 0)
+    assert result.path.read_bytes() == GGUF
+
+
+def test_damaged_pins_are_named(models: Path):
+    models.mkdir()
+    (models / "pins.json").write_text("{")
+    with pytest.raises(ModelError, match=r"pins\.json cannot be read; remove it, and check the files of your models"):
+        pull(make_card(ScriptedSource("right", GGUF), size=0, sha256=""))
 
 
 @pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "in the catalogue is")])
