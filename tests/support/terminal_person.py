@@ -6,11 +6,13 @@ import select
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-WAIT_S = 120
-"""Time after which a program counts as stuck. Nothing else depends on it."""
+WAIT_S = 80
+"""Time of silence after which a program counts as stuck. The limit for a test is longer, so that what the program has
+shown is in the report."""
 
 
 class TerminalPerson:
@@ -79,8 +81,10 @@ class TerminalPerson:
 
     def _read(self) -> bool:
         """Read what the program shows. Return false if it has ended."""
+        deadline_s = time.monotonic() + WAIT_S
         while not select.select([self._screen], [], [], 0.1)[0]:
             if self.process.poll() is not None:
                 return False
+            assert time.monotonic() < deadline_s, f"the program shows nothing more after {self.seen[-2000:]!r}"
         self.seen += os.read(self._screen, 65_536)
         return True
