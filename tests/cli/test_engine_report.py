@@ -63,8 +63,8 @@ def test_the_report_says_at_which_port_other_programs_reach_the_engine(extra_pro
     [
         ({"cuts": True, "shifts": True, "window": 0, "recurrent": False}, ""),
         (
-            {"cuts": False, "window": 0, "recurrent": True},
-            "is a recurrent model: a prompt that does not continue",
+            {"cuts": False, "window": 0, "recurrent": True, "checkpoint_bytes": 3 * 2**20},
+            "has a state that cannot be rolled back: prompts continue from checkpoints of 3.0 MiB",
         ),
         ({"cuts": True, "window": 1024}, "has a sliding window of 1,024 tokens: prompts cannot be saved"),
         ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse lines that move"),
@@ -85,7 +85,7 @@ def test_the_report_says_that_a_model_cannot_fill_in_the_middle():
     assert list_limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
     both = list_limits(PROPS | {"fim_tokens": {"mid": -1}, "memory": {"cuts": False}})
     assert both.startswith("has no fill-in-the-middle")
-    assert "; is a recurrent model" in both
+    assert "; has a state that cannot be rolled back" in both
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,10 @@ def list_limits(props: Json) -> str:
             "has no fill-in-the-middle: there are no inline completions, and fixes only rewrite whole functions"
         )
     if memory.get("cuts") is False:
+        size = (_as_number(memory.get("checkpoint_bytes")) or 0) / 2**20
         limitations.append(
-            "is a recurrent model: a prompt that does not continue an earlier one is evaluated from its beginning"
+            f"has a state that cannot be rolled back: prompts continue from checkpoints of {size:,.1f} MiB, so a key "
+            "costs its own tokens, and a change above costs those behind the last checkpoint before the change"
         )
     elif window:
         limitations.append(

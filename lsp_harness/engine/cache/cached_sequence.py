@@ -32,6 +32,9 @@ class CachedSequence:
     unmoved_tokens: int = ALL_TOKENS
     """Number of leading tokens that were evaluated at their positions. Later tokens were moved there, or were evaluated
     after moved tokens, so their cells depend on text that no longer stands before them."""
+    checkpoints: dict[int, Any] | None = None
+    """Kept states by number of leading tokens, if the sequence can be cut there only (see `SequenceCheckpoints`). None
+    means that it can be cut anywhere."""
 
     def shared_length(self, prompt: Sequence[int], shift_client: str | None) -> int:
         """Return how many leading tokens of `prompt` a request can reuse from this sequence.
@@ -41,7 +44,13 @@ class CachedSequence:
             shift_client: The client of the request if it accepts moved tokens, else None. Moved tokens are reused only
                 by the client that owns the sequence.
         """
-        return min(common_prefix_length(self.tokens, prompt), self.usable_length(shift_client))
+        return self.cut_length(min(common_prefix_length(self.tokens, prompt), self.usable_length(shift_client)))
+
+    def cut_length(self, length: int) -> int:
+        """Return the length of the longest beginning of at most `length` tokens that can be continued."""
+        if self.checkpoints is None or length == len(self.tokens):
+            return length
+        return max((place for place in self.checkpoints if place <= length), default=0)
 
     def usable_length(self, shift_client: str | None) -> int:
         """Return how many leading tokens a request may reuse (see `shared_length`)."""

@@ -8,9 +8,10 @@ another slot. When cells or slots run out, idle sequences are evicted (see `cach
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.engine.cache.cached_sequence import ALL_TOKENS, drop_old_logits, sort_for_eviction
+from lsp_harness.engine.cache.sequence_checkpoints import CheckpointMemory, SequenceCheckpoints
 from lsp_harness.engine.cache.slot_table import PLACEHOLDER_TOKEN, CellPool, SequenceMemory, Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
@@ -108,7 +109,8 @@ class KvCache:
         memory: The memory of the model.
         limits: The sizes of the cache.
         now: The clock, in seconds.
-        can_truncate: Whether the memory can drop the end of a sequence. Without it only whole sequences are continued.
+        can_truncate: Whether the memory can drop the end of a sequence. Otherwise, sequences are continued whole or
+            from a checkpoint.
     """
 
     MAX_DISCARDED_TOKENS = 256
@@ -131,6 +133,7 @@ class KvCache:
         self._memory = memory
         self._cells = CellPool(limits.cells)
         self._now = now
+        self.checkpoints = None if can_truncate else SequenceCheckpoints(cast("CheckpointMemory", memory), self.slots)
         self.admission = Admission(self.slots, limits)
         self.context_length = self.admission.context_length
         """Number of tokens one request may need: its prompt and what its candidates generate."""
@@ -184,7 +187,7 @@ class KvCache:
         logits = source.logits_rows.get(len(prompt)) if keep == len(prompt) else None
         if logits is None:
             # The last token must be evaluated again to get the logits after it.
-            keep = min(keep, len(prompt) - 1)
+            keep = source.cut_length(min(keep, len(prompt) - 1))
         # Requests in progress may take all they reserved. This is checked before any sequence is evicted.
         reserved = self.admission.reserved_cells
         missing = len(prompt) - (keep if source.is_busy else 0) + new_tokens * branches
@@ -218,9 +221,8 @@ class KvCache:
     def catch_up(self, slot: Slot, prompt: Sequence[int], shift_client: str | None = None) -> None:
         """Share what another slot has evaluated of the same prompt since `slot` was acquired."""
         source, keep = self.longest_match(prompt, shift_client)
-        keep = min(keep, len(prompt) - 1)
-        is_shareable = self.can_truncate or keep == len(source.tokens)
-        if source is not slot and keep > len(slot.tokens) and is_shareable:
+        keep = source.cut_length(min(keep, len(prompt) - 1))
+        if source is not slot and keep > len(slot.tokens):
             persist = slot.persist and source.persist
             self.truncate(slot, 0)
             self.share_prefix(source, slot, keep)
@@ -234,6 +236,11 @@ class KvCache:
         slot.cells += cells.allocate(count)
         slot.tokens += tokens
         self._peak_cells = max(self._peak_cells, cells.size - len(cells.free))
+
+    def keep_checkpoint(self, slot: Slot, *, is_end: bool) -> None:
+        """Keep the state after the tokens of `slot` if the memory cannot be cut. `is_end`: the prompt ends here."""
+        if self.checkpoints:
+            self.checkpoints.keep(slot, is_end=is_end)
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
         """Keep the logits after the tokens of `slot`, so that the same prompt needs no evaluation."""
@@ -356,10 +363,16 @@ class KvCache:
 
     def share_prefix(self, source: Slot, target: Slot, length: int) -> None:
         """Let the empty slot `target` share the first `length` tokens of `source`."""
-        if not length or not (self.can_truncate or length == len(source.tokens)):
+        if not length:
             return
         self._memory.copy(source.seq, target.seq, length)
         target.tokens = source.tokens[:length]
+        if self.checkpoints and source.checkpoints is not None:
+            target.checkpoints = {place: state for place, state in source.checkpoints.items() if place <= length}
+            # the copy has the state after all tokens of the source
+            if length < len(source.tokens) and not self.checkpoints.cut(target, length):
+                target.tokens, target.checkpoints = [], {}
+                return
         target.cells = source.cells[:length]
         target.persist = source.persist
         target.stored_tokens = min(source.stored_tokens, length)
@@ -367,10 +380,24 @@ class KvCache:
         self._cells.share(target.cells)
 
     def truncate(self, slot: Slot, length: int) -> None:
-        """Keep the first `length` tokens of `slot`, or none if the memory cannot be truncated."""
+        """Keep the first `length` tokens of `slot`, or those before its last checkpoint if it cannot be cut there."""
         if length >= len(slot.tokens):
             return
-        if not self._memory.truncate(slot.seq, length) and length:
+        self._cut(slot, length)
+
+    def roll_back(self, slot: Slot) -> None:
+        """Undo a step that was aborted, after which the memory has a part of the step, if it cannot be cut.
+
+        The slot continues from its last checkpoint.
+        """
+        if self.checkpoints:
+            self._cut(slot, max((place for place in slot.checkpoints or {} if place <= len(slot.tokens)), default=0))
+
+    def _cut(self, slot: Slot, length: int) -> None:
+        if self.checkpoints:
+            length = self.checkpoints.cut(slot, length)
+            slot.checkpoints = {place: state for place, state in (slot.checkpoints or {}).items() if place <= length}
+        elif not self._memory.truncate(slot.seq, length) and length:
             self._memory.truncate(slot.seq, 0)
             length = 0
         self._cells.release(slot.cells[length:])

@@ -97,7 +97,9 @@ class RunningRequest:
         assert self._prompt_slot is not None
         self._model.kv.append(self._prompt_slot, tokens)
         self._evaluated += len(tokens)
-        if len(self._prompt_slot.tokens) == len(self._prompt.tokens):
+        is_complete = len(self._prompt_slot.tokens) == len(self._prompt.tokens)
+        self._model.kv.keep_checkpoint(self._prompt_slot, is_end=is_complete)
+        if is_complete:
             logits = self._model.llama.logits(last_index).copy()
             self._model.kv.keep_logits(self._prompt_slot, logits)
             self._start_branches(logits)

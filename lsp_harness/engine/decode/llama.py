@@ -27,6 +27,8 @@ Logits = np.ndarray[Any, np.dtype[np.float32]]
 State = np.ndarray[Any, np.dtype[np.uint8]]
 """The cells of a sequence as llama.cpp packs them."""
 
+PARTIAL_STATE = 1
+"""llama.cpp's flag for the part of a state that cannot be cut: LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY."""
 STATE_HEADER_BYTES = 8
 """Bytes at the beginning of a state that are not in its file: a magic number and the sequence number."""
 ALL_LAYERS = 0x7FFFFFFF
@@ -210,6 +212,20 @@ class Llama:
             return True
         self.truncate(seq, 0)
         return False
+
+    def read_checkpoint(self, seq: int) -> State:
+        """Return a copy of the state of a sequence that `truncate` cannot roll back, without the cells of attention."""
+        buffer = np.empty(lib.llama_state_seq_get_size_ext(self.ctx, seq, PARTIAL_STATE), np.uint8)
+        size = lib.llama_state_seq_get_data_ext(self.ctx, _as_pointer(buffer), len(buffer), seq, PARTIAL_STATE)
+        return buffer[:size]
+
+    def load_checkpoint(self, seq: int, state: State) -> bool:
+        """Put the state of a checkpoint back into a sequence. Then `truncate` can cut at the place of the checkpoint.
+
+        Returns:
+            Whether that worked.
+        """
+        return bool(lib.llama_state_seq_set_data_ext(self.ctx, _as_pointer(state), len(state), seq, PARTIAL_STATE))
 
     def save_state(self, seq: int, tokens: Sequence[int], file: Path) -> bool:
         """Write the cells of a sequence and its tokens to a file. Return whether that worked."""

@@ -15,15 +15,17 @@ MAX_STATE_DIFFERENCE = 0.02
 def probe_memory(llama: Llama) -> dict[str, Any]:
     """Return what kind of memory the model has, in the fields of `/props`.
 
-    A model whose memory cannot be truncated (`cuts`) must evaluate each prompt from the beginning.
+    A model whose memory cannot be truncated (`cuts`) continues a prompt from checkpoints of `checkpoint_bytes` each.
     """
     llama.decode([TokenRow(0, 0, [0, 0], 0)])
     can_truncate = llama.truncate(0, 1)
+    checkpoint = {} if can_truncate else {"checkpoint_bytes": len(llama.read_checkpoint(0))}
     llama.truncate(0, 0)
     return {
         "cuts": can_truncate,
         "window": int(lib.llama_model_n_swa(llama.model)),
         "recurrent": bool(lib.llama_model_is_recurrent(llama.model) or lib.llama_model_is_hybrid(llama.model)),
+        **checkpoint,
     }
 
 

@@ -297,13 +297,16 @@ class Scheduler:
         self._preemption.end_step()
 
     def _end_interrupted(self, jobs: list[Job]) -> None:
-        """End the requests of an aborted step if the memory cannot drop the tokens evaluated so far."""
+        """End the requests of an aborted step if the memory cannot drop the tokens evaluated so far.
+
+        The next request continues from their last checkpoints.
+        """
         for job in jobs:
             if job.is_cancelled.is_set() and job.generation:
                 slots = job.generation.busy_slots
                 self._stop(job, None)
                 for slot in slots:
-                    self._model.kv.clear(slot)
+                    self._model.kv.roll_back(slot)
             else:
                 self._fail(job, EngineError("the evaluation was interrupted; try again"))
 
@@ -332,9 +335,8 @@ class Scheduler:
         if job.generation:
             slots = job.generation.busy_slots
             job.generation.abandon()
-            if not self._model.kv.can_truncate:
-                for slot in slots:
-                    self._model.kv.clear(slot)
+            for slot in slots:
+                self._model.kv.roll_back(slot)
         outcome = "refused" if isinstance(error, HarnessError) else "failed"
         if not isinstance(error, HarnessError):
             error = EngineError(f"the model process failed on this request: {error}")

@@ -172,6 +172,9 @@ FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "llama_memory_can_shift": (c_bool, (pointer,)),
     "llama_state_seq_get_size": (c_size_t, (pointer, Sequence)),
     "llama_state_seq_get_data": (c_size_t, (pointer, POINTER(c_uint8), c_size_t, Sequence)),
+    "llama_state_seq_get_size_ext": (c_size_t, (pointer, Sequence, c_uint32)),
+    "llama_state_seq_get_data_ext": (c_size_t, (pointer, POINTER(c_uint8), c_size_t, Sequence, c_uint32)),
+    "llama_state_seq_set_data_ext": (c_size_t, (pointer, POINTER(c_uint8), c_size_t, Sequence, c_uint32)),
     "llama_state_seq_set_data": (c_size_t, (pointer, POINTER(c_uint8), c_size_t, Sequence)),
     "llama_state_seq_save_file": (c_size_t, (pointer, c_char_p, Sequence, POINTER(Token), c_size_t)),
     "llama_state_seq_load_file": (
