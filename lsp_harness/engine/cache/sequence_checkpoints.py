@@ -13,7 +13,9 @@ from lsp_harness.engine.cache.slot_table import Slot
 
 INTERVAL_TOKENS = 128
 """Tokens between two checkpoints of a prompt. Each prompt has one at its end as well, where the next key goes on."""
-MAX_SLOT_CHECKPOINTS = 8
+MAX_SLOT_CHECKPOINTS = 10
+RECENT_CHECKPOINTS = 3
+"""The ends of so many of the last prompts are kept in any case."""
 MAX_TOTAL_BYTES = 256 * 2**20
 """Bytes of all checkpoints together."""
 
@@ -96,10 +98,11 @@ class SequenceCheckpoints:
 def _find_crowded(lengths: Sequence[int]) -> int:
     """Return the checkpoint that the others miss least: the one with the smallest distance between its neighbours.
 
-    The last checkpoint is never returned: the next key continues there.
+    The last `RECENT_CHECKPOINTS` are never returned: the next key continues there, or a little before, if it changes
+    the last token.
     """
     gaps = {
         length: following - before
         for before, length, following in zip((0, *lengths), lengths, lengths[1:], strict=False)
     }
-    return min(gaps, key=lambda length: gaps[length])
+    return min(lengths[:-RECENT_CHECKPOINTS], key=lambda length: gaps[length])
