@@ -75,6 +75,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     from lsp_harness.engine.cache.host_cache import FAST_CELLS, HostCache
     from lsp_harness.engine.cache.kv_cache import CacheLimits, KvCache
     from lsp_harness.engine.cache.kv_shift import KvShift
+    from lsp_harness.engine.decode.library_check import check_library
     from lsp_harness.engine.decode.llama import Llama, TokenRow
     from lsp_harness.engine.decode.memory_probe import measure_move_ms, probe_memory
     from lsp_harness.engine.decode.model_runtime import ModelRuntime
@@ -94,6 +95,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     # Files that are written from here on, above all prompts, are for this user only.
     os.umask(0o077)
     library = find_library(args.library)
+    check_library(library)
     repack = can_repack(args.model, library)
     lib.load(library)
     threads = args.threads or count_allowed_cores()

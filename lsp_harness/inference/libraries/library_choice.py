@@ -35,6 +35,7 @@ class EngineLibrary:
         name: The name for the user.
         version: The version of llama.cpp, or of the package that compiled it; empty if it is not known.
         reason: Why this library is used.
+        is_tested: Whether the tests of lsp-harness ran with exactly this library.
     """
 
     name: str
@@ -42,6 +43,7 @@ class EngineLibrary:
     folder: Path
     version: str
     reason: str = ""
+    is_tested: bool = False
 
     @property
     def identity(self) -> str:
@@ -148,4 +150,4 @@ def _find_named(name: str, reason: str) -> EngineLibrary:
 
 
 def _describe(card: LibraryCard, reason: str) -> EngineLibrary:
-    return EngineLibrary(card.name, "prebuilt", library_folder(card), card.llama_cpp, reason)
+    return EngineLibrary(card.name, "prebuilt", library_folder(card), card.llama_cpp, reason, card.is_tested)
