@@ -111,6 +111,19 @@ class MachineLoad:
         return self._clock() - self._sample.time_s if self._sample else float("inf")
 
 
+def read_idle_s() -> float | None:
+    """Return the seconds that all cores together have spent idle or for programs at low priority; None without `/proc`.
+
+    Programs at low priority give way by themselves.
+    """
+    try:
+        with open(PROC / "stat", "rb") as file:
+            fields = file.readline().split()
+        return (int(fields[2]) + int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def compare_samples(first: LoadSample, last: LoadSample) -> str:
     """Return how other programs load the machine, if they do. The text is empty if they do not."""
     window_s = last.time_s - first.time_s
