@@ -100,7 +100,7 @@ async def read_embedding_status(place: IndexPlace, config: Config) -> EmbeddingS
         StoreError: The index is damaged.
     """
     recipe = make_recipe(config.index)
-    query_vector = await embed_test_query(config.index, recipe)
+    query_vector = await embed_test_query(config, recipe)
     return await _read_vectors(place, recipe, query_vector, _editor_problem(config))
 
 

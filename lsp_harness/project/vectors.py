@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
-from lsp_harness.config.schema import Index
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.extras import need_extra
 from lsp_harness.harness.indexes.embedding_index import (
@@ -31,7 +31,7 @@ TEST_QUERY = "parse config"
 
 
 @contextmanager
-def load_embedding_model(settings: Index) -> Generator[TextEmbedder]:
+def load_embedding_model(config: Config) -> Generator[TextEmbedder]:
     """Load the embedding model of the settings with the first text, and free it at the end.
 
     Raises:
@@ -40,17 +40,17 @@ def load_embedding_model(settings: Index) -> Generator[TextEmbedder]:
     with need_extra("engine"):
         from lsp_harness.engine.embed.embedder import InProcessEmbedder
 
-    with closing(InProcessEmbedder(settings)) as model:
+    with closing(InProcessEmbedder(config.index, config.engine.library)) as model:
         yield model
 
 
-async def embed_test_query(settings: Index, recipe: EmbeddingRecipe) -> list[float]:
+async def embed_test_query(config: Config, recipe: EmbeddingRecipe) -> list[float]:
     """Return the vector of a short query. A model file that exists may still be unusable.
 
     Raises:
         ModelError: The model cannot be used.
     """
-    with load_embedding_model(settings) as model:
+    with load_embedding_model(config) as model:
         [vector] = await model.embed(
             [recipe.query_prefix + TEST_QUERY], max_tokens=recipe.tokens, priority="interactive"
         )
@@ -83,7 +83,7 @@ async def find_similar_texts(
                 if explains:
                     _warn_words_only(project, problem)
                 return []
-            with load_embedding_model(settings) as model:
+            with load_embedding_model(project.config) as model:
                 digests = await find_nearest_texts(vectors, model, recipe, query, EMBEDDING_TIMEOUT_S)
             if explains and (count := await count_texts_without_vector(project)):
                 project.output.warn(
@@ -168,7 +168,7 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
         project.output.progress("embedding") as report,
         open_index(project.place.database) as index,
         closing(Vectors(project.place.folder)) as vectors,
-        load_embedding_model(settings) as model,
+        load_embedding_model(project.config) as model,
     ):
         if not vectors.is_sound():
             vectors.remove()

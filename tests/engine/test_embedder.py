@@ -10,9 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed import embedder
-from lsp_harness.engine.embed.embedder import Embedder, EmbeddingModel
-from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
+from lsp_harness.engine.embed.embedder import Embedder, EmbeddingModel, InProcessEmbedder
+from lsp_harness.errors import (
+    EngineBusy,
+    EngineError,
+    EngineRefused,
+    EngineUnavailable,
+    LibraryError,
+    ModelError,
+    ModelMissing,
+)
 from lsp_harness.inference.embedding_request import EmbeddingRequest
 
 
@@ -248,3 +257,8 @@ async def test_a_text_that_never_ends_does_not_keep_the_process(
     assert not embedder_bench.model.closed
     with pytest.raises(EngineUnavailable):
         await embedding
+
+
+def test_the_library_of_the_settings_is_the_one_that_embeds(tmp_path: Path):
+    with pytest.raises(LibraryError, match=r"engine\.library: .* is no folder"):
+        InProcessEmbedder(Index(), f"{tmp_path}/missing")

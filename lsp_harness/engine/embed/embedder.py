@@ -255,9 +255,17 @@ class InProcessEmbedder:
 
     Args:
         settings: The section `index` of the settings, which names the model.
+        library: The setting `engine.library`.
+
+    Raises:
+        LibraryError: The library that the setting names cannot be used.
     """
 
-    def __init__(self, settings: Index) -> None:
+    def __init__(self, settings: Index, library: str = "") -> None:
+        if library:
+            from lsp_harness.engine.embed.encoder import use_library
+
+            use_library(library)
         load = partial(load_encoder, pooling=pooling_or_auto(settings), silent=True)
         self._embedder = Embedder(settings.embedding_model, is_busy=lambda: False, load=load)
 

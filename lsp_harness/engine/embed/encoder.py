@@ -15,11 +15,24 @@ from lsp_harness.engine.native.declarations import Token
 from lsp_harness.engine.native.loaded_library import SILENT_LOG, lib
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
+from lsp_harness.inference.libraries.library_choice import find_library
 
 MAX_TOKENS = 512
 """Size of context and batch. llama.cpp ends the process if the text of an encoder is longer than its batch."""
 CHARS_PER_TOKEN = 64
 """Before a text is tokenized, it is cut to this many characters for each token, because it may be a whole file."""
+
+
+def use_library(setting: str) -> None:
+    """Load the library of llama.cpp for all encoders of this process.
+
+    Args:
+        setting: The setting `engine.library`.
+
+    Raises:
+        LibraryError: The library is missing or cannot be loaded, or this process has loaded another one.
+    """
+    lib.load(find_library(setting))
 
 
 class Encoder:

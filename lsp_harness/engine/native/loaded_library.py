@@ -32,8 +32,9 @@ class LoadedLibrary:
     def __init__(self) -> None:
         self.library: EngineLibrary | None = None
         self.devices: tuple[str, ...] = ()
-        self.graphics_memory: dict[str, int] = {}
         """The names of the processors and graphics cards that the library can use."""
+        self.graphics_memory: dict[str, int] = {}
+        """The bytes of memory of each graphics card."""
 
     def __getattr__(self, name: str) -> Any:
         # Only a function that was not looked up before comes here.
