@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import is_model_file
@@ -127,7 +127,8 @@ def _read_pins() -> dict[str, str]:
         return {}
     except (FileError, ValueError) as error:
         raise ModelError(f"{_pins_file()} cannot be read; remove it, and check the files of your models") from error
-    return {str(name): str(sha256) for name, sha256 in stored.items()} if isinstance(stored, dict) else {}
+    pins = cast("dict[str, object]", stored) if isinstance(stored, dict) else {}
+    return {name: str(sha256) for name, sha256 in pins.items()}
 
 
 def _pins_file() -> Path:
