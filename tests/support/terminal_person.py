@@ -41,7 +41,7 @@ class TerminalPerson:
 
     def _take_terminal(self) -> None:
         os.setsid()
-        # a shell ignores Ctrl-C for what it starts in the background, and so would a program that these tests start there
+        # a shell ignores Ctrl-C for what it starts in the background, and so would the programs of tests that run there
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         # opening a terminal makes it that of a session that has none, so that Ctrl-C becomes a signal
         os.close(os.open(os.ttyname(self._theirs), os.O_RDWR))
