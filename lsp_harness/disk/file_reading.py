@@ -11,11 +11,12 @@ import os
 import stat
 from pathlib import Path
 
+from lsp_harness.disk.opening import NO_WAIT, READING
 from lsp_harness.errors import FileError, FileMissing
 
 READ_LIMIT_BYTES = 1_000_000
 """Maximum size of a file of settings, rules or measurements. A larger file is something else."""
-READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+READ_FLAGS = READING | NO_WAIT
 FILE_KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",

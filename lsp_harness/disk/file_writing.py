@@ -6,64 +6,27 @@ preserved. The target of a symbolic link is replaced. A file with several names 
 after its space on the disk has been reserved.
 """
 
-import ctypes
 import errno
+import io
 import os
 import secrets
 import stat
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lsp_harness.disk.file_attributes import copy_attributes, reserve_room
 from lsp_harness.disk.file_reading import describe_system_error, is_regular_file
 from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.disk.opening import NO_WAIT, WRITING, open_unlinked
+from lsp_harness.disk.renaming import exchange, replace, sync_folder
 from lsp_harness.errors import FileError, StaleDocument
-
-AT_FDCWD = -100
-RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
-UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
-"""Errors of a system or a file system that cannot do it."""
-_renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
-
-
-def exchange(new: Path, file: Path) -> None:
-    """Let two files change their names: afterwards `new` is what `file` was. Raises OSError.
-
-    Where the system cannot do it in one step, there is a moment in which a change of `file` by another program is lost.
-    """
-    if _try_rename(new, file, RENAME_EXCHANGE):
-        return
-    other = new.with_name(f"{new.name}.other")
-    os.link(file, other, follow_symlinks=False)
-    os.replace(new, file)
-    os.rename(other, new)
-
-
-def rename_new(source: Path, target: Path) -> None:
-    """Rename a file. Raises FileExistsError if something has the new name, and OSError."""
-    if _try_rename(source, target, RENAME_NOREPLACE):
-        return
-    os.link(source, target, follow_symlinks=False)
-    os.unlink(source)
-
-
-def _try_rename(source: Path, target: Path, flags: int) -> bool:
-    """Rename in one step. Return whether the system can do it. Raises OSError."""
-    if _renameat2 is None:
-        return False
-    if _renameat2(AT_FDCWD, os.fsencode(source), AT_FDCWD, os.fsencode(target), flags) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in UNSUPPORTED:
-        return False
-    raise OSError(number, os.strerror(number), str(source), None, str(target))
-
 
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PERMISSION_ERRORS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
-NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-EXISTING_FILE_FLAGS = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+NEW_FILE_FLAGS = WRITING | os.O_CREAT | os.O_EXCL
+"""Flags that open a new file. With `O_EXCL`, a link in its place is an error, too."""
+EXISTING_FILE_FLAGS = WRITING | NO_WAIT
 PROBE_BYTES = 65_536
 """Size of the file that `probe_folder` writes. A disk with less free space counts as full."""
 
@@ -108,8 +71,8 @@ def open_for_append(path: Path, *, follows_links: bool = True) -> int:
     be followed.
     """
     remove_irregular_file(path)
-    flags = EXISTING_FILE_FLAGS if follows_links else EXISTING_FILE_FLAGS | os.O_NOFOLLOW
-    return os.open(path, os.O_APPEND | os.O_CREAT | flags, 0o600)
+    flags = os.O_APPEND | os.O_CREAT | EXISTING_FILE_FLAGS
+    return os.open(path, flags, 0o600) if follows_links else open_unlinked(path, flags)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -121,9 +84,9 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def probe_folder(folder: Path) -> None:
     """Check that files can be written in a folder: write a temporary file and remove it. Raises OSError."""
-    with _temporary_file(folder) as (descriptor, _):
-        write_all(descriptor, bytes(PROBE_BYTES))
-        os.fsync(descriptor)
+    with _temporary_file(folder) as (file, _):
+        write_all(file.fileno(), bytes(PROBE_BYTES))
+        os.fsync(file.fileno())
 
 
 def remove_irregular_file(path: Path) -> Path:
@@ -164,69 +127,47 @@ def _stat_writable(target: Path) -> os.stat_result | None:
 def _replace(
     target: Path, data: bytes, status: os.stat_result | None, *, durable: bool = True, expected: bytes | None = None
 ) -> None:
-    with _temporary_file(target.parent) as (descriptor, new):
-        write_all(descriptor, data)
+    with _temporary_file(target.parent) as (file, new):
+        write_all(file.fileno(), data)
         if status:
-            _copy_attributes(target, descriptor, status)
+            copy_attributes(target, status, new, file.fileno())
         if durable:
-            os.fsync(descriptor)
+            os.fsync(file.fileno())
+        # Windows renames no file that is open
+        file.close()
         if expected is None or not status:
-            os.replace(new, target)
+            replace(new, target)
         else:
             exchange(new, target)
             if new.read_bytes() != expected:
                 exchange(new, target)
                 raise StaleDocument(f"{target} was changed just now; read it again and repeat the edit")
-        if not durable:
-            return
-        # the new name must survive a power cut too; not every file system can flush a folder
-        with suppress(OSError):
-            folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        if durable:
+            # the new name must survive a power cut too
+            sync_folder(target.parent)
 
 
 @contextmanager
-def _temporary_file(folder: Path) -> Generator[tuple[int, Path]]:
-    """Yield the descriptor and the path of a temporary file in a folder.
+def _temporary_file(folder: Path) -> Generator[tuple[io.FileIO, Path]]:
+    """Yield an open temporary file in a folder, and its path.
 
     The file is removed at the end, if it was not renamed.
     """
     new = folder / f".lsp-harness-{secrets.token_hex(6)}.tmp"
     descriptor = os.open(new, NEW_FILE_FLAGS, 0o600)
     try:
-        yield descriptor, new
+        with io.FileIO(descriptor, "wb") as file:
+            yield file, new
     finally:
-        os.close(descriptor)
         with suppress(OSError):
             os.unlink(new)
-
-
-def _copy_attributes(target: Path, descriptor: int, status: os.stat_result) -> None:
-    if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
-        try:
-            os.fchown(descriptor, status.st_uid, status.st_gid)
-        except OSError:
-            # most users may not change the owner, but perhaps the group
-            with suppress(OSError):
-                os.fchown(descriptor, -1, status.st_gid)
-    with suppress(OSError, AttributeError):
-        # access control lists are extended attributes
-        for name in os.listxattr(target):
-            with suppress(OSError):
-                os.setxattr(descriptor, name, os.getxattr(target, name))
-    # this is the last step, because changing the owner clears bits of the mode
-    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
 def _overwrite_in_place(target: Path, data: bytes, size: int) -> None:
     descriptor = os.open(target, EXISTING_FILE_FLAGS)
     try:
         try:
-            if data:
-                os.posix_fallocate(descriptor, 0, len(data))
+            reserve_room(descriptor, len(data))
         except OSError:
             os.ftruncate(descriptor, size)
             raise

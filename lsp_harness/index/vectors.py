@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import remove_irregular_file
+from lsp_harness.disk.opening import NO_WAIT, READING_AND_WRITING
 from lsp_harness.errors import FileError, StoreError
 from lsp_harness.extras import need_extra
 from lsp_harness.store.database import DatabaseReader, DatabaseWriter, placeholders, remove_database
@@ -116,7 +117,8 @@ class Vectors:
             return
         # The first rows go into a new file, so that readers of the old file are not disturbed.
         path = self.matrix_path if first_row else self.matrix_path.with_suffix(".new")
-        with open(os.open(remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
+        descriptor = os.open(remove_irregular_file(path), READING_AND_WRITING | os.O_CREAT | NO_WAIT, 0o600)
+        with open(descriptor, "r+b") as file:
             file.seek(first_row * rows.shape[1] * FLOAT32_BYTES)
             file.write(rows.tobytes())
         if not first_row:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import describe_system_error, open_regular
 from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
+from lsp_harness.disk.opening import NO_WAIT, READING, OpenFolder, read_at
 from lsp_harness.errors import FileError, FileMissing, UsageError
 from lsp_harness.events.tool_events import ArtifactCreated
 from lsp_harness.files.secret_stream import SecretStream
@@ -108,7 +109,7 @@ class ArtifactStore:
         folder = self._folder / FOLDER_NAME
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _open_folder(folder) as folder_descriptor, _new_file(artifact_id, folder_descriptor) as descriptor:
+            with OpenFolder(folder) as opened, _new_file(artifact_id, opened) as descriptor:
                 for piece in _redact_pieces(pieces):
                     write_all(descriptor, piece)
                     digest.update(piece)
@@ -163,20 +164,11 @@ def read_artifact(
     raise FileMissing(f"there is no artifact {artifact_id} in this session; its id is in the output that names it")
 
 
-@contextmanager
-def _open_folder(folder: Path) -> Generator[int]:
-    """Yield the descriptor of a folder of our own, which must not be a link."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _read_part(folder: Path, name: str, offset: int, limit: int) -> ArtifactPart:
-    with _open_folder(folder) as folder_descriptor:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(name, flags, dir_fd=folder_descriptor)
+    with OpenFolder(folder) as opened:
+        descriptor = opened.open_file(name, READING | NO_WAIT)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -188,7 +180,7 @@ def read_part(descriptor: int, size: int, offset: int, limit: int) -> ArtifactPa
     """Read a part of an open file as UTF-8 without splitting a character. Raises OSError."""
     start = min(offset, size)
     # one more character, so that a limit within it does not give an empty part
-    data = os.pread(descriptor, limit + 2 * MAX_UTF_8_BYTES, start)
+    data = read_at(descriptor, limit + 2 * MAX_UTF_8_BYTES, start)
     skipped = next((n for n, byte in enumerate(data[:MAX_UTF_8_BYTES]) if not 0x80 <= byte < 0xC0), 0) if start else 0
     end = min(len(data), max(limit, skipped + 1))
     while end < len(data) and 0x80 <= data[end] < 0xC0 and end < limit + 2 * MAX_UTF_8_BYTES:
@@ -197,17 +189,18 @@ def read_part(descriptor: int, size: int, offset: int, limit: int) -> ArtifactPa
 
 
 @contextmanager
-def _new_file(name: str, folder_descriptor: int) -> Generator[int]:
+def _new_file(name: str, folder: OpenFolder) -> Generator[int]:
     """Yield the descriptor of a new file, which is removed if the caller fails."""
-    descriptor = os.open(name, NEW_FILE_FLAGS, 0o600, dir_fd=folder_descriptor)
+    descriptor = folder.open_file(name, NEW_FILE_FLAGS)
+    is_complete = False
     try:
         yield descriptor
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name, dir_fd=folder_descriptor)
-        raise
+        is_complete = True
     finally:
         os.close(descriptor)
+        if not is_complete:
+            with suppress(OSError):
+                folder.remove_file(name)
 
 
 def _redact_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -8,7 +8,6 @@ import asyncio
 import os
 import secrets
 import socket
-import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,9 @@ import uvicorn
 from mcp.server import MCPServer
 
 from lsp_harness.disk.file_reading import describe_system_error
+from lsp_harness.disk.file_writing import NEW_FILE_FLAGS
+from lsp_harness.disk.opening import READING, open_unlinked
+from lsp_harness.disk.ownership import is_closed
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.wire.loopback_access import (
     IPV4_NAMES,
@@ -88,13 +90,13 @@ def read_token(file: Path) -> str:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(file, NEW_FILE_FLAGS, 0o600)
         except FileExistsError:
-            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = open_unlinked(file, READING)
             with os.fdopen(descriptor) as stream:
-                mode = os.fstat(descriptor).st_mode
+                status = os.fstat(descriptor)
                 token = stream.read(10_000).strip()
-            if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            if not is_closed(file, status):
                 raise UsageError(f"others may read {file}; chmod 600 it, or delete it to get a new token") from None
             if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable():
                 raise UsageError(f"{file} has no token of {MIN_TOKEN_CHARS} characters; delete it") from None

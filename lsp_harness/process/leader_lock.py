@@ -1,14 +1,15 @@
 """A lock for work that only one of several processes may do. It is held until the process and its child have ended."""
 
 import asyncio
-import fcntl
 import os
 import threading
 from contextlib import suppress
 from pathlib import Path
 
+from lsp_harness.disk.file_lock import lock
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import remove_irregular_file
+from lsp_harness.disk.opening import NO_WAIT, READING_AND_WRITING
 from lsp_harness.errors import FileError
 
 
@@ -19,9 +20,7 @@ async def wait_for_lock(path: Path) -> int:
         The descriptor of the file. The lock is held until this descriptor and all copies in child processes are closed.
     """
     loop = asyncio.get_running_loop()
-    descriptor = os.open(
-        remove_irregular_file(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600
-    )
+    descriptor = os.open(remove_irregular_file(path), READING_AND_WRITING | os.O_CREAT | NO_WAIT, 0o600)
     locked: asyncio.Future[int] = loop.create_future()
 
     def set_result(error: OSError | None) -> None:
@@ -36,7 +35,7 @@ async def wait_for_lock(path: Path) -> int:
     def wait() -> None:
         failure: OSError | None = None
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock(descriptor, waits=True)
         except OSError as error:
             failure = error
         try:
@@ -60,7 +59,7 @@ def is_locked(path: Path) -> bool:
     """Return whether a process holds the lock."""
     with suppress(FileError), open_regular(path) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file.fileno())
         except BlockingIOError:
             return True
     return False

@@ -3,13 +3,15 @@
 Each folder is locked as long as its process lives. A later process removes the folders that nobody has locked.
 """
 
-import fcntl
 import os
 import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
 from time import time
+
+from lsp_harness.disk.file_lock import FolderLock
+from lsp_harness.disk.ownership import is_private
 
 PREFIX = "lsp-harness-scratch-"
 YOUNG_S = 60.0
@@ -31,15 +33,15 @@ class ScratchFolder:
         self._outer = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.path = self._outer / "files"
         self.path.mkdir(mode=0o700)
-        self._descriptor = os.open(self._outer, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock: FolderLock | None = FolderLock(self._outer)
+        self._lock.acquire()
 
     def remove(self) -> None:
         """Remove the folder and everything in it. A second call does nothing."""
-        if self._descriptor >= 0:
+        if self._lock:
             remove_tree(self._outer)
-            os.close(self._descriptor)
-            self._descriptor = -1
+            self._lock.close()
+            self._lock = None
 
 
 def remove_tree(path: Path) -> None:
@@ -59,21 +61,19 @@ def sweep() -> list[Path]:
     removed: list[Path] = []
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            lock = FolderLock(path)
         except OSError:
             continue
         try:
-            status = os.fstat(descriptor)
-            is_ours = status.st_uid == os.geteuid() and status.st_mode & 0o777 == 0o700
-            if is_ours and time() - status.st_mtime > YOUNG_S:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if is_private(path, lock.status) and time() - lock.status.st_mtime > YOUNG_S:
+                lock.acquire()
                 remove_tree(path)
                 removed.append(path)
         except OSError:
             # its process is at work
             pass
         finally:
-            os.close(descriptor)
+            lock.close()
     return removed
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import is_regular_file
 from lsp_harness.disk.file_writing import remove_irregular_file
+from lsp_harness.disk.opening import NO_WAIT, READING_AND_WRITING
 from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
 
 FILE_SUFFIXES = ("", "-wal", "-shm")
@@ -70,7 +71,7 @@ class DatabaseWriter:
     def _open(self, schema: str, version: str) -> sqlite3.Connection:
         for suffix in FILE_SUFFIXES:
             remove_irregular_file(Path(f"{self.path}{suffix}"))
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
+        os.close(os.open(self.path, READING_AND_WRITING | os.O_CREAT | NO_WAIT, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
             # A crash of the machine may lose transactions; they are indexed again.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.disk import file_writing
+from lsp_harness.disk import file_writing, renaming
 from lsp_harness.disk.file_writing import open_for_append, probe_folder, replace_file, write_all, write_own_file
 from lsp_harness.errors import FileError, StaleDocument
 
@@ -163,13 +163,13 @@ def test_a_save_in_the_moment_of_the_change_is_not_lost(
 
 def test_two_files_exchange_their_names_on_any_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    for renameat in (file_writing._renameat2, None):
-        monkeypatch.setattr(file_writing, "_renameat2", renameat)
+    for renameat in (renaming._renameat2, None):
+        monkeypatch.setattr(renaming, "_renameat2", renameat)
         one.write_text("1")
         two.write_text("2")
-        file_writing.exchange(one, two)
+        renaming.exchange(one, two)
         assert (one.read_text(), two.read_text()) == ("2", "1")
         with pytest.raises(FileExistsError):
-            file_writing.rename_new(one, two)
-        file_writing.rename_new(one, tmp_path / "three")
+            renaming.rename_new(one, two)
+        renaming.rename_new(one, tmp_path / "three")
         (tmp_path / "three").unlink()

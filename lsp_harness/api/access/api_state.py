@@ -14,6 +14,7 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
+from lsp_harness.disk.ownership import is_private
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.process.process_table import is_alive
 
@@ -81,7 +82,7 @@ def read_state() -> ApiState:
     try:
         for name in (STATE_NAME, TOKEN_NAME):
             status = (folder / name).lstat()
-            if status.st_mode & 0o077 or status.st_uid != os.getuid():
+            if not is_private(folder / name, status):
                 raise UsageError(f"{folder / name} can be read by others; remove it and start `lsp-harness api` again")
         state: Any = json.loads(read_text(folder / STATE_NAME))
         pid, port, token = int(state["pid"]), int(state["port"]), read_text(folder / TOKEN_NAME).strip()

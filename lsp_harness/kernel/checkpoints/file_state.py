@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
+from lsp_harness.disk.opening import NO_WAIT, READING, open_unlinked
 from lsp_harness.files.ignore_files import IgnoreFiles
 from lsp_harness.files.secrets import is_secret_path
 from lsp_harness.files.walk import walk
@@ -95,7 +96,7 @@ def read_content(file: Path, state: FileState) -> bytes:
     """Read the content of a file, or the target of a link. Raises OSError."""
     if state.is_link:
         return os.fsencode(os.readlink(file))
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = open_unlinked(file, READING | NO_WAIT)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError("not a regular file")

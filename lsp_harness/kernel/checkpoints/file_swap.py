@@ -4,7 +4,6 @@ Each file is compared with its expected content after it has got another name, s
 program writes between a check and a change.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -13,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+from lsp_harness.disk.file_lock import FolderLock
 from lsp_harness.disk.file_reading import describe_system_error
-from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, exchange, rename_new, write_all
+from lsp_harness.disk.file_writing import NEW_FILE_FLAGS, write_all
+from lsp_harness.disk.ownership import set_mode
+from lsp_harness.disk.renaming import exchange, rename_new
 from lsp_harness.errors import FileError
 from lsp_harness.kernel.checkpoints.file_state import ABSENT, SWAP_FOLDER, FileState, read_state
 
@@ -35,7 +37,7 @@ class FileSwap:
         self._root = root
         self._expected = expected
         self._folder = root / SWAP_FOLDER.format(secrets.token_hex(6))
-        self._lock = -1
+        self._lock: FolderLock | None = None
         self._prepared: dict[str, tuple[Path, FileState]] = {}
         self._undo: list[Callable[[], object]] = []
         self._names = 0
@@ -52,7 +54,7 @@ class FileSwap:
             descriptor = os.open(new, NEW_FILE_FLAGS, 0o600)
             try:
                 write_all(descriptor, content)
-                os.fchmod(descriptor, stat.S_IMODE(state.mode))
+                set_mode(descriptor, new, stat.S_IMODE(state.mode))
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -180,28 +182,28 @@ class FileSwap:
         if not self._names:
             self._folder.mkdir(mode=0o700)
             # the lock tells other processes that the folder is in use. It is free when this process ends
-            self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._lock = FolderLock(self._folder)
+            self._lock.acquire()
         self._names += 1
         return self._folder / f"{kind}-{self._names}"
 
     def _release(self) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._lock:
+            self._lock.close()
+            self._lock = None
 
 
 def left_files(root: Path) -> Iterator[Path]:
     """Yield the files that killed processes left in their folders, and remove the folders that are empty."""
     for folder in root.glob(SWAP_FOLDER.format("*")):
         with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            lock = FolderLock(folder)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock.acquire()
                 yield from sorted(folder.iterdir())
                 os.rmdir(folder)
             finally:
-                os.close(descriptor)
+                lock.close()
 
 
 def _drop_times(state: FileState) -> FileState:

@@ -3,7 +3,6 @@
 Readers receive an event only after it is on disk. All listeners receive the same stream of events.
 """
 
-import fcntl
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -14,8 +13,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.config import paths
+from lsp_harness.disk.file_lock import lock
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
+from lsp_harness.disk.opening import NO_WAIT, READING, READING_AND_WRITING, open_unlinked
+from lsp_harness.disk.renaming import sync_data
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.event_codec import encode_event, list_unsaved_keys
 from lsp_harness.events.event_type import SessionEvent
@@ -50,10 +52,10 @@ class SessionLock:
         """
         if self._descriptor is not None:
             return
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-        descriptor = os.open(remove_irregular_file(self._path), flags, 0o600)
+        flags = READING_AND_WRITING | os.O_CREAT | NO_WAIT
+        descriptor = open_unlinked(remove_irregular_file(self._path), flags)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor)
         except BlockingIOError:
             os.close(descriptor)
             holder = self._describe_holder()
@@ -82,11 +84,11 @@ def find_holder(folder: Path) -> int | None:
     """Return the number of the process that writes a session, 0 if it is unknown, or None if there is none."""
     path = folder / LOCK_NAME
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(path, READING | NO_WAIT)
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(descriptor, is_shared=True)
     except BlockingIOError:
         return _read_holder(path)
     except OSError:
@@ -276,7 +278,7 @@ class SessionLog:
         descriptor = self._descriptor
         if descriptor is not None:
             with suppress(OSError):
-                os.fdatasync(descriptor)
+                sync_data(descriptor)
 
     def close(self) -> None:
         """Close the file, and let other processes write to the session. A later event opens it again."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lsp_harness.disk.file_writing import open_for_append, write_all
+from lsp_harness.disk.ownership import set_mode
 from lsp_harness.files.secret_stream import SecretStream
 from lsp_harness.files.secret_values import encode_values
 
@@ -78,5 +79,5 @@ class TerminalLog:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._descriptor = open_for_append(path, follows_links=False)
         # a file of an older version may be readable by others
-        os.fchmod(self._descriptor, 0o600)
+        set_mode(self._descriptor, path, 0o600)
         self._size = os.fstat(self._descriptor).st_size

@@ -45,7 +45,7 @@ def install() -> None:
     try:
         with open(path, encoding="utf-8") as file:
             request = json.load(file)
-        out = os.open(request["out"], os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        out = os.open(request["out"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     except (OSError, ValueError, KeyError):
         return
     record(request["files"], out)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lsp_harness.disk.ownership import is_own
 from lsp_harness.files.secrets import find_secrets, may_contain_secret
 
 TEMPORARY_FOLDERS = (Path("/tmp"), Path("/var/tmp"))
@@ -80,7 +81,7 @@ def _is_harmless(name: str, value: str) -> bool:
 
 def _highest_own_folder(root: Path) -> Path:
     """Return the uppermost folder of this user that holds a project. Tests may write beside their project."""
-    folder, user = root.resolve(), os.geteuid()
-    while folder.parent != Path(folder.anchor) and folder.parent.stat().st_uid == user:
+    folder = root.resolve()
+    while folder.parent != Path(folder.anchor) and is_own(folder.parent.stat()):
         folder = folder.parent
     return folder
