@@ -11,7 +11,7 @@ from typing import Any
 
 from lsp_harness.disk.file_writing import replace_file
 from lsp_harness.kernel.checkpoints.undo_plan import UndoPlan
-from lsp_harness.process.process_table import start_ticks
+from lsp_harness.process.process_table import is_alive, start_ticks
 from lsp_harness.runtime.isolation.git import GitFailed
 from lsp_harness.runtime.isolation.worktree import Worktree
 
@@ -41,14 +41,7 @@ class ServerProcess:
         if self.pid <= 0:
             # the number of no process; signals to it reach the whole group
             return False
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            # a process of another user is none of ours
-            return False
-        return start_ticks(self.pid) == self.started
+        return is_alive(self.pid) and start_ticks(self.pid) == self.started
 
 
 @dataclass(frozen=True, slots=True)

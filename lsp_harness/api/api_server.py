@@ -28,6 +28,7 @@ from lsp_harness.files.folders import resolve_links
 from lsp_harness.files.secrets import redact
 from lsp_harness.harness.harness import Harness
 from lsp_harness.inference.engine_choice import make_engine
+from lsp_harness.process.signals import ENDING_SIGNALS
 from lsp_harness.sessions.session_verbs import SessionVerbs
 from lsp_harness.workspace.workspace import Workspace
 
@@ -137,7 +138,7 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
         server.should_exit = True
 
     # uvicorn raises the signal that stopped it again. Without these handlers it would end the process before its agents
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGINT, *ENDING_SIGNALS):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, stop)
 

@@ -13,17 +13,19 @@ from lsp_harness.disk.file_warnings import LOGGER_NAME
 from lsp_harness.errors import ExtraMissing, FileError, HarnessError, UsageError
 from lsp_harness.extras import describe_missing_module
 from lsp_harness.files.secret_values import hide_variables
+from lsp_harness.process.own_job import end_children_with_this_process
+from lsp_harness.process.signals import EXIT_CLOSED
+from lsp_harness.process.standard_streams import use_utf_8
 
 EXIT_BUG, EXIT_NO_ROOM, EXIT_INTERRUPTED = 70, 74, 128 + signal.SIGINT
 """Exit statuses for a bug, for missing memory or disk space, and for Ctrl-C. The first two are those of sysexits.h."""
-EXIT_CLOSED = 128 + signal.SIGPIPE
-"""Exit status if the reader of the output has ended, as `head` does."""
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the program. An error is one sentence on standard error and a non-zero exit status, and never a traceback."""
     arguments = sys.argv[1:] if argv is None else argv
     _open_streams()
+    end_children_with_this_process()
     with hide_variables(os.environ):
         try:
             code = _run(arguments)
@@ -54,7 +56,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open_streams() -> None:
-    """Open /dev/null for each closed standard stream (`>&-`). Otherwise, the next opened file would take its place."""
+    """Open /dev/null for each closed standard stream (`>&-`). Otherwise, the next opened file would take its place.
+
+    Then set the encoding of all streams.
+    """
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             with suppress(OSError):
@@ -63,6 +68,7 @@ def _open_streams() -> None:
                     os.dup2(opened, descriptor)
                     os.close(opened)
                 setattr(sys, name, open(descriptor, "r" if descriptor == 0 else "w", closefd=False))  # noqa: SIM115
+    use_utf_8()
 
 
 def _show_warnings() -> None:

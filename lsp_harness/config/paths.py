@@ -16,9 +16,9 @@ import platformdirs
 from lsp_harness.disk.file_reading import describe_system_error
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import DISK_FULL_ERRORS
+from lsp_harness.disk.ownership import is_own, is_private, user_number
+from lsp_harness.disk.temporary_place import APP, choose_temporary_place
 from lsp_harness.errors import ConfigError
-
-APP = "lsp-harness"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,7 @@ def list_own_folders() -> list[Path]:
 
 def choose_temporary_folder() -> Path:
     """Return the folder of this user for temporary files. There may be none yet."""
-    # not tempfile.gettempdir(), which writes a file to test the folder
-    return Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}"
+    return choose_temporary_place(os.environ)
 
 
 def make_temporary_folder() -> Path:
@@ -135,8 +134,9 @@ def _privacy_problem(path: Path) -> str:
         info = path.lstat()
     except (OSError, ValueError) as error:
         return f"{path} cannot be made ({describe_system_error(error)})"
-    is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
-    return "" if is_private else f"{path} must be a directory of yours with mode 0700"
+    if stat.S_ISDIR(info.st_mode) and is_private(path, info):
+        return ""
+    return f"{path} must be a directory of yours with mode 0700"
 
 
 def find_platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
@@ -177,7 +177,7 @@ def _folder_problem(path: Path) -> str:
 def _owner_before_sudo(path: Path) -> str:
     """Return the id of the user who called sudo if the folder belongs to that user; empty otherwise."""
     user = os.environ.get("SUDO_UID", "")
-    if os.getuid() != 0 or user in ("", "0"):
+    if user_number() != 0 or user in ("", "0"):
         return ""
     for folder in (path, *path.parents):
         try:
@@ -190,11 +190,11 @@ def _owner_before_sudo(path: Path) -> str:
 def _runtime_problem(base: Path, path: Path) -> str:
     """Return why a runtime folder cannot contain sockets; empty if it can."""
     try:
-        owner = base.stat().st_uid
+        is_ours = is_own(base.stat())
     except (OSError, ValueError) as error:
         return f"{base} cannot be used ({describe_system_error(error)})"
     # root can write in every folder, but the owner could neither use nor remove the files of root there
-    if owner != os.getuid():
+    if not is_ours:
         return f"{base} belongs to another user"
     return "" if os.access(path if path.is_dir() else base, os.W_OK) else f"{base} cannot be written"
 

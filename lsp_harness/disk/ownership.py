@@ -20,6 +20,13 @@ def user_number() -> int:
     return os.getuid()
 
 
+def user_and_group() -> str:
+    """Return the numbers of this user and its group as `docker` reads them. It is empty on Windows."""
+    if sys.platform == "win32":
+        return ""
+    return f"{os.getuid()}:{os.getgid()}"
+
+
 def is_root() -> bool:
     """Return whether this process may do everything because its user is root. No user of Windows is."""
     if sys.platform == "win32":

@@ -17,8 +17,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
+from lsp_harness.disk.local_channel import LocalChannel, open_channel
 from lsp_harness.inference.running_engines import pid_file, write_pid_file
 from lsp_harness.process.detached_process import Heartbeat
+from lsp_harness.process.inherited_descriptors import open_inherited
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -65,7 +67,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
     parser.add_argument("--tcp", type=int, default=-1, help="also listen on this loopback port; 0 takes any free port")
-    parser.add_argument("--ready-fd", type=int, default=-1)
+    parser.add_argument("--ready-fd", type=open_inherited, default=-1)
     return parser.parse_args(argv)
 
 
@@ -180,19 +182,12 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     return EngineHost(model, scheduler, embedder, meter, name=name, order=args.fim_order, facts=facts)
 
 
-def bind_socket(path: Path) -> socket.socket:
-    """Return a listening Unix socket that only this user can open.
+def bind_socket(path: Path, channel: LocalChannel) -> socket.socket:
+    """Return a listening socket that only this user can reach by the channel.
 
     The caller holds the start lock, so a file at `path` is left over from an engine that has ended.
     """
-    path.unlink(missing_ok=True)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    mask = os.umask(0o177)
-    try:
-        listener.bind(str(path))
-    finally:
-        os.umask(mask)
-    listener.listen(128)
+    listener = channel.listen()
     write_pid_file(path)
     return listener
 
@@ -214,38 +209,46 @@ def identify_socket(path: Path) -> tuple[int, int]:
     return info.st_ino, info.st_ctime_ns
 
 
-def open_port(args: argparse.Namespace, engine: "EngineHost", app: "ASGIApp") -> "tuple[ASGIApp, list[socket.socket]]":
-    """Return the application behind its guard and the TCP listener.
+def open_port(args: argparse.Namespace, engine: "EngineHost") -> tuple[str, list[socket.socket]]:
+    """Return the token for the port of the settings, and its listener.
 
-    If the settings have no port or the port is not available, the application is returned as it is, without a listener.
+    If the settings have no port or the port is not available, there is neither.
     """
     from lsp_harness.engine.http import access_guard
     from lsp_harness.errors import HarnessError
     from lsp_harness.inference import access_token
 
     if args.tcp < 0:
-        return app, []
+        return "", []
     try:
         token, listener = access_token.ensure_token(), access_guard.listen(args.tcp)
     except HarnessError as error:
-        # Editors use the Unix socket, so the engine starts all the same.
+        # Editors use the channel, so the engine starts all the same.
         engine.facts["tcp_error"] = error.message
         sys.stderr.write(error.message + "\n")
-        return app, []
+        return "", []
     engine.facts["tcp_port"] = listener.getsockname()[1]
-    return access_guard.AccessGuard(app, token), [listener]
+    return token, [listener]
 
 
-async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket.socket, beats: Heartbeat) -> None:
+async def serve(
+    args: argparse.Namespace, engine: "EngineHost", token: str, listener: socket.socket, beats: Heartbeat
+) -> None:
     """Answer requests until a signal comes, the engine was idle for `args.idle` seconds, or its program was removed.
 
     Modules that are imported late are missing then. The next client starts an engine of its own environment.
     """
     import uvicorn
 
+    from lsp_harness.engine.http.access_guard import AccessGuard
     from lsp_harness.engine.http.app import make_app
 
-    app, ports = open_port(args, engine, make_app(engine))
+    port_token, ports = open_port(args, engine)
+    # a channel without a token is a file that keeps other users out
+    tokens = [text for text in (token, port_token) if text]
+    app: ASGIApp = make_app(engine)
+    if tokens:
+        app = AccessGuard(app, tokens)
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -287,7 +290,8 @@ def main(argv: list[str] | None = None) -> int:
     beats = Heartbeat(args.ready_fd)
     try:
         engine = load_engine(args)
-        listener = bind_socket(args.socket)
+        channel = open_channel(args.socket)
+        listener = bind_socket(args.socket, channel)
         identity = identify_socket(args.socket)
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent must get one sentence
         beats.stop()
@@ -295,7 +299,7 @@ def main(argv: list[str] | None = None) -> int:
         report_to_parent(args.ready_fd, {"error": message})
         sys.stderr.write(message + "\n")
         return 1
-    asyncio.run(serve(args, engine, listener, beats))
+    asyncio.run(serve(args, engine, channel.token, listener, beats))
     # Since the server closed, another engine may have made its own socket at this path.
     if identify_socket(args.socket) == identity:
         args.socket.unlink(missing_ok=True)

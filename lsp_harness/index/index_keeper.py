@@ -18,9 +18,12 @@ from typing import Any, cast
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
 from lsp_harness.process.detached_process import open_log
+from lsp_harness.process.inherited_descriptors import inheriting_options
 from lsp_harness.process.leader_lock import wait_for_lock
 from lsp_harness.process.line_output import read_line
-from lsp_harness.process.termination import STOPPED_STATES, process_state
+from lsp_harness.process.process_group import group_options
+from lsp_harness.process.process_table import process_state
+from lsp_harness.process.termination import STOPPED_STATES
 from lsp_harness.process.tool_run import kill_group
 
 log = logging.getLogger(__name__)
@@ -152,8 +155,8 @@ class IndexKeeper:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
-                pass_fds=(lock,),
-                start_new_session=True,
+                **inheriting_options((lock,)),
+                **group_options(),
             )
 
     def _report(self, status: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
+from lsp_harness.disk.ownership import is_closed
 from lsp_harness.errors import EngineUnavailable, FileError, FileMissing
 
 MIN_TOKEN_CHARS = 32
@@ -47,7 +48,7 @@ def read_token() -> str:
     """
     file = token_file()
     try:
-        private = not file.lstat().st_mode & 0o077
+        private = is_closed(file, file.lstat())
         content = read_text(file) if private else ""
     except FileMissing:
         raise

@@ -7,20 +7,20 @@ while it evaluates a long prompt. `silent_s` in the answer says how long the thr
 import asyncio
 import json
 import os
-import socket
-import struct
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
+from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.errors import EngineUnavailable, FileError
 from lsp_harness.process.process_table import resident_bytes
 from lsp_harness.process.termination import KILL_WAIT_S, Ending, OpenProcess, describe_state, start_time
 
+ANSWER_LINE_BYTES = 65_536
 HEALTH_TIMEOUT_S = 2.0
 """How long a command waits for an engine's answer to `/health`."""
 GRACE_S, STUCK_GRACE_S = 15.0, 3.0
@@ -34,19 +34,15 @@ MODEL_SILENCE_FACTOR = 3
 
 def is_listening(path: Path) -> bool:
     """Return whether a process listens at this socket. The connection queue of a stuck process may be full."""
-    return _probe_socket(path) != "nobody"
+    return open_channel(path).probe() != "nobody"
 
 
 def peer_pid(path: Path) -> int | None:
     """Return the id of the process that listens at this socket, as the kernel knows it; None if there is none."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        match _connect(probe, path):
-            case "connected":
-                return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-            case "full":
-                return _read_pid_file(path)
-            case _:
-                return None
+    channel = open_channel(path)
+    if pid := channel.find_peer():
+        return pid
+    return _read_pid_file(path) if channel.probe() == "full" else None
 
 
 async def query_health(path: Path, limit_s: float | None = None) -> dict[str, Any] | None:
@@ -58,7 +54,7 @@ async def query_health(path: Path, limit_s: float | None = None) -> dict[str, An
     """
     try:
         async with asyncio.timeout(HEALTH_TIMEOUT_S if limit_s is None else limit_s):
-            reader, writer = await asyncio.open_unix_connection(path)
+            reader, writer = await open_channel(path).connect(ANSWER_LINE_BYTES)
             try:
                 writer.write(b"GET /health HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n")
                 answer = await reader.read()
@@ -163,22 +159,6 @@ def _read_pid_file(path: Path) -> int | None:
     return pid if started and start_time(pid) == started else None
 
 
-def _probe_socket(path: Path) -> Literal["connected", "full", "nobody"]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        return _connect(probe, path)
-
-
-def _connect(probe: socket.socket, path: Path) -> Literal["connected", "full", "nobody"]:
-    probe.setblocking(False)
-    try:
-        probe.connect(str(path))
-    except BlockingIOError:
-        return "full"
-    except OSError:
-        return "nobody"
-    return "connected"
-
-
 @dataclass(frozen=True, slots=True)
 class RunningEngine:
     """An engine process.
@@ -218,9 +198,14 @@ def _query_engine(socket: Path) -> RunningEngine | None:
     pid = peer_pid(socket)
     if pid is None:
         return None
+    try:
+        access = open_channel(socket).http_access()
+    except OSError:
+        return None
     with httpx2.Client(
-        transport=httpx2.HTTPTransport(uds=str(socket)),
-        base_url="http://engine",
+        transport=httpx2.HTTPTransport(uds=access.socket),
+        base_url=access.base,
+        headers=dict(access.headers),
         timeout=HEALTH_TIMEOUT_S,
         trust_env=False,
     ) as http:

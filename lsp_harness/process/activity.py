@@ -7,7 +7,7 @@ hash. Their processor time distinguishes them from a process that is stopped or 
 from collections.abc import Callable, Collection
 from time import monotonic
 
-from lsp_harness.process.process_table import list_processes, stat_fields
+from lsp_harness.process.process_table import cpu_ticks, list_group
 
 POLL_INTERVAL_S = 20.0
 """Time between two checks."""
@@ -58,12 +58,4 @@ class ProcessActivity:
 
 def session_pids(leader: int) -> list[int]:
     """Return the numbers of the processes in the session of a session leader, including the leader."""
-    return [row.pid for row in list_processes() if leader in (row.session, row.group)]
-
-
-def cpu_ticks(pid: int) -> int:
-    """Return the processor time of a process and the children it has waited for, in ticks of the kernel.
-
-    It is 0 for a process that has ended.
-    """
-    return sum(map(int, stat_fields(pid)[11:15]))
+    return [row.pid for row in list_group(leader)]

@@ -5,6 +5,7 @@ cores make llama.cpp much slower, because its threads wait for each other.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +34,9 @@ def find_cgroup() -> Path | None:
 
 def _count_affinity() -> int:
     """Return the number of cores of the cpuset. Only Linux reports one."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _read_memberships(process_cgroups: Path) -> Iterator[tuple[str, str]]:

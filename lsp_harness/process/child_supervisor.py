@@ -16,7 +16,6 @@ import ctypes
 import errno
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import NoReturn
 
+assert sys.platform != "win32"
 PR_SET_CHILD_SUBREAPER = 36
 LEFT_GRACE_S = 1.0
 """Time for descendants to end after SIGTERM, when the program has ended by itself or nobody wants it any more."""
@@ -223,6 +223,8 @@ def _read_ps() -> "list[tuple[int, int]]":
 def end_like(status: int) -> "NoReturn":
     """End this process as another one ended."""
     if os.WIFSIGNALED(status):
+        import resource
+
         number = os.WTERMSIG(status)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.set_wakeup_fd(-1)

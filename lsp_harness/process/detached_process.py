@@ -7,7 +7,6 @@ one that is stuck.
 import asyncio
 import json
 import os
-import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,9 @@ from typing import BinaryIO, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_writing import open_for_append
+from lsp_harness.process.inherited_descriptors import inheriting_options, name_inherited
+from lsp_harness.process.pipe_reading import read_pipe
+from lsp_harness.process.process_group import detached_options, kill_leader_group
 from lsp_harness.process.termination import KILL_WAIT_S
 
 MAX_LOG_BYTES = 1_000_000
@@ -80,13 +82,13 @@ async def start_detached(
     try:
         with open_log(log) as log_file:
             child = subprocess.Popen(  # noqa: ASYNC220 - it must not be tied to this event loop
-                [*argv, "--ready-fd", str(writer)],
+                [*argv, "--ready-fd", name_inherited(writer)],
                 stdin=subprocess.DEVNULL,
                 stdout=log_file,
                 stderr=log_file,
                 env=dict(env),
-                pass_fds=(writer,),
-                start_new_session=True,
+                **inheriting_options((writer,)),
+                **detached_options(),
             )
     except BaseException:
         os.close(reader)
@@ -96,19 +98,16 @@ async def start_detached(
     # if it ends before this process, it must be reaped
     threading.Thread(target=child.wait, name="reaper", daemon=True).start()
     stream = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reader, "rb")
-    )
+    pipe = await read_pipe(os.fdopen(reader, "rb"), stream)
     try:
         output = await _read_all(stream, silence_s)
     except TimeoutError:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
+        kill_leader_group(child.pid)
         with suppress(subprocess.TimeoutExpired):
             await asyncio.to_thread(child.wait, KILL_WAIT_S)
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
-        transport.close()
+        pipe.close()
     with suppress(ValueError):
         # a process that is killed while it writes leaves incomplete JSON
         if isinstance(answer := json.loads(output), dict):

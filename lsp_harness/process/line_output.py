@@ -1,12 +1,11 @@
 """Programs that report their work line by line. No process is left when the caller stops reading."""
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity, session_pids
+from lsp_harness.process.process_group import group_options, kill_leader_group
 from lsp_harness.process.termination import KILL_WAIT_S
 
 
@@ -23,18 +22,17 @@ async def stream_lines(
         silence_s: Time without output and without work after which TimeoutError is raised.
     """
     child = await asyncio.create_subprocess_exec(
-        *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, start_new_session=True
+        *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, **group_options()
     )
     activity = ProcessActivity(lambda: session_pids(child.pid), silence_s)
     try:
         assert child.stdout
         while line := await read_line(child.stdout, activity, look_s):
-            yield line.decode("utf-8", "replace").rstrip("\n")
+            yield line.decode("utf-8", "replace").rstrip("\r\n")
         async with asyncio.timeout(silence_s):
             await child.wait()
     finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
+        kill_leader_group(child.pid)
         with suppress(TimeoutError):
             async with asyncio.timeout(KILL_WAIT_S):
                 await child.wait()

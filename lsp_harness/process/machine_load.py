@@ -143,6 +143,8 @@ def compare_samples(first: LoadSample, last: LoadSample) -> str:
 
 def read_sample(time_s: float) -> LoadSample | None:
     """Return the present counters, or None on a system that has none."""
+    if sys.platform == "win32":
+        return None
     try:
         words = (PROC / "stat").read_text(encoding="ascii").split("\n", 1)[0].split()
         # A program at low priority (`nice`) gives way by itself, so its time does not count.
@@ -162,6 +164,11 @@ def read_sample(time_s: float) -> LoadSample | None:
 
 def is_on_battery() -> bool:
     """Return whether the machine runs on battery. It is False if that is not known."""
+    if sys.platform == "win32":
+        import psutil
+
+        battery = psutil.sensors_battery()
+        return battery is not None and battery.power_plugged is False
     if sys.platform == "darwin":
         # This branch is untested on a Mac. If the program is missing or prints something else, no battery is assumed.
         try:

@@ -6,7 +6,6 @@ told to adopt orphans among its descendants), and by a mark in the environment, 
 """
 
 import asyncio
-import ctypes
 import os
 import signal
 import subprocess
@@ -16,8 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Protocol
 
+from lsp_harness.process.kernel_orders import adopt_orphans, end_with_parent
+from lsp_harness.process.pipe_reading import OpenPipe, read_pipe
 from lsp_harness.process.priority import lower_priority
+from lsp_harness.process.process_group import group_options
 from lsp_harness.process.process_table import ProcessRow, environment_value, list_processes, start_ticks
+from lsp_harness.process.signals import KILL, list_terminating
 from lsp_harness.process.supervised_child import SupervisedChild, start_child
 from lsp_harness.process.termination import KILL_WAIT_S, OpenProcess
 
@@ -30,9 +33,6 @@ KILLED_WAIT_S = 0.5
 MAX_KILL_ROUNDS = 20
 """Maximum number of rounds of SIGKILL. Each round finds the processes that were started during the one before."""
 WAIT_STEP_S = 3600.0
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
-_prctl = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
 
 
 class LeadingChild(Protocol):
@@ -67,7 +67,7 @@ class ProcessTree:
         self.output = asyncio.StreamReader()
         self._child = child
         self._search = _Search(child.pid, mark)
-        self._transport: asyncio.ReadTransport | None = None
+        self._pipe: OpenPipe | None = None
         self._reaping = asyncio.ensure_future(self._reap_children())
 
     @classmethod
@@ -103,8 +103,7 @@ class ProcessTree:
             stderr=subprocess.STDOUT,
             cwd=cwd,
             env=add_mark(os.environ if env is None else env, mark),
-            start_new_session=True,
-            preexec_fn=lambda: _prepare(parent, prepare),  # noqa: PLW1509 - it takes no lock
+            **group_options(prepare=lambda: _prepare(parent, prepare)),
         )
         assert child.stdout
         return await cls._read_from(cls(child, mark), child.stdout)
@@ -127,6 +126,9 @@ class ProcessTree:
             OSError: The program cannot be started.
             ValueError: The command or the environment has a character that no program can get.
         """
+        if sys.platform == "win32":
+            # there are no supervisors: the job of this process ends what is left (`own_job`)
+            return await cls.start(argv, mark=mark, cwd=cwd, env=env)
         reading, writing = os.pipe()
         output = open(reading, "rb", buffering=0)  # noqa: SIM115 - the tree closes it
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -149,9 +151,7 @@ class ProcessTree:
     async def _read_from(cls, tree: "ProcessTree", output: IO[bytes]) -> "ProcessTree":
         """Read the output of a tree, and return the tree."""
         try:
-            tree._transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(tree.output), output
-            )
+            tree._pipe = await read_pipe(output, tree.output)
         except BaseException:
             output.close()
             await tree.end(grace_s=0.0)
@@ -192,14 +192,14 @@ class ProcessTree:
         """Send SIGKILL to the program and its descendants at once, when the event loop cannot wait any more."""
         for row in self._search.find():
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(row.pid, signal.SIGKILL)
+                os.kill(row.pid, KILL)
         with suppress(subprocess.TimeoutExpired):
             self._child.wait(KILLED_WAIT_S)
 
     def close(self) -> None:
         """Stop reading the output. A process that could not be ended may hold it open."""
-        if self._transport:
-            self._transport.close()
+        if self._pipe:
+            self._pipe.close()
         self._reaping.cancel()
         # the event loop may have cancelled the wait for its end
         self._child.poll()
@@ -261,7 +261,7 @@ class _Search:
         return own
 
     def _is_in_known_session(self, row: ProcessRow, rows: Mapping[int, ProcessRow]) -> bool:
-        for leader in {row.session, row.group} & self._leaders.keys():
+        for leader in {row.pid, row.session, row.group} & self._leaders.keys():
             # a number can be given to a new process after its session has ended
             if leader not in rows or rows[leader].started in (0, self._leaders[leader]):
                 return True
@@ -287,11 +287,10 @@ async def _end_processes(search: _Search, grace_s: float, kill_s: float) -> list
     rows = await asyncio.to_thread(search.find)
     if not rows:
         return []
-    # a stopped process handles SIGTERM only after SIGCONT
-    await _signal_all(rows, (signal.SIGTERM, signal.SIGCONT), grace_s)
+    await _signal_all(rows, list_terminating(signal.SIGTERM), grace_s)
     for _ in range(MAX_KILL_ROUNDS):
         rows = await asyncio.to_thread(search.find)
-        if not rows or not await _signal_all(rows, (signal.SIGKILL,), kill_s):
+        if not rows or not await _signal_all(rows, (KILL,), kill_s):
             break
     return [row.pid for row in rows]
 
@@ -318,8 +317,6 @@ def _prepare(parent: int, prepare: Callable[[], None]) -> None:
     """Prepare a new process between its start and that of its program."""
     lower_priority()
     prepare()
-    if _prctl:
-        _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
+    if sys.platform == "linux":
+        end_with_parent(parent, lambda: os.kill(os.getpid(), KILL))
+        adopt_orphans()

@@ -177,6 +177,8 @@ class SupervisorServer:
         Raises:
             OSError: The server has ended.
         """
+        if sys.platform == "win32":
+            raise OSError(errno.ENOSYS, "Windows has no supervisors")
         ours, theirs = socket.socketpair()
         with theirs:
             try:

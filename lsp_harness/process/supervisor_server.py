@@ -8,7 +8,6 @@ If the command is one of our own programs that prepare a sandbox, it runs in ano
 for it either. This module and those that it imports use the standard library only: it runs without site packages.
 """
 
-import ctypes
 import importlib
 import json
 import os
@@ -19,10 +18,12 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import NoReturn, TypedDict
 
+assert sys.platform != "win32"
+
 from lsp_harness.process import child_supervisor
+from lsp_harness.process.kernel_orders import adopt_orphans, end_with_parent
 from lsp_harness.process.priority import lower_priority
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 DESCRIPTORS = 3
 """Descriptors of a message. They are those of a program, too: input, output and errors."""
 REQUEST_PIECE_BYTES = 65_536
@@ -31,7 +32,6 @@ LAUNCHERS = ("namespace_launcher", "landlock_launcher")
 LAUNCHER_OPTIONS = ("-I", "-S")
 MAX_DESCRIPTOR = 4096
 EXIT_FAILED = 127
-_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 class SupervisorRequest(TypedDict):
@@ -83,8 +83,7 @@ def _supervise(requests: socket.socket, descriptors: Sequence[int], server: int)
         os.setsid()
         lower_priority()
         _end_with(server)
-        if _prctl:
-            _prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        adopt_orphans()
         control = socket.socket(fileno=descriptors[0])
         control.set_inheritable(False)
         for target, source in enumerate((descriptors[1], descriptors[2], descriptors[2])):
@@ -156,7 +155,4 @@ def _become_launcher(name: str, request: SupervisorRequest) -> NoReturn:
 
 def _end_with(parent: int) -> None:
     """End this process when its parent ends."""
-    if _prctl:
-        _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(EXIT_FAILED)
+    end_with_parent(parent, lambda: os._exit(EXIT_FAILED))

@@ -7,10 +7,12 @@ or by its start time if the system has no pidfd), then checks that it is the rig
 import asyncio
 import os
 import signal
+import sys
 from contextlib import suppress
 from typing import Literal
 
-from lsp_harness.process.process_table import stat_fields
+from lsp_harness.process.process_table import is_alive, process_state, start_ticks
+from lsp_harness.process.signals import KILL
 
 Ending = Literal["", "terminated", "killed"]
 """How a process ended. It is empty for a process that still runs."""
@@ -31,20 +33,13 @@ class OpenProcess:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self._descriptor = -1
-        try:
-            self._descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-            raise
-        except (AttributeError, OSError):
-            # an old kernel, or not Linux
-            os.kill(pid, 0)
+        self._descriptor = _open_pidfd(pid)
         self._started = start_time(pid)
 
     def send_signal(self, number: int) -> None:
         """Send a signal. Nothing happens if the process has ended. Raises PermissionError."""
         with suppress(ProcessLookupError):
-            if self._descriptor >= 0:
+            if sys.platform == "linux" and self._descriptor >= 0:
                 signal.pidfd_send_signal(self._descriptor, number)
             elif not self.has_ended():
                 os.kill(self.pid, number)
@@ -76,7 +71,7 @@ class OpenProcess:
         # a stopped process handles no signal but SIGKILL
         if process_state(self.pid) not in STOPPED_STATES and await self.wait_for_end(grace_s):
             return "terminated"
-        self.send_signal(signal.SIGKILL)
+        self.send_signal(KILL)
         return "killed" if await self.wait_for_end(kill_s) else ""
 
     def close(self) -> None:
@@ -88,14 +83,9 @@ class OpenProcess:
 def start_time(pid: int) -> str:
     """Return the start time of a process in units of the kernel.
 
-    It is empty if the process has ended, or if the system has no /proc.
+    It is empty if the process has ended.
     """
-    return _stat_field(pid, 21)
-
-
-def process_state(pid: int) -> str:
-    """Return the letter of the kernel for the state of a process. It is empty if the process has ended."""
-    return _stat_field(pid, 2)
+    return str(start_ticks(pid) or "")
 
 
 def describe_state(pid: int) -> str:
@@ -103,8 +93,19 @@ def describe_state(pid: int) -> str:
     return STATE_TEXTS.get(process_state(pid), "")
 
 
-def _stat_field(pid: int, field: int) -> str:
-    return "".join(stat_fields(pid)[field - 2 : field - 1])
+def _open_pidfd(pid: int) -> int:
+    """Return a descriptor of a process, or -1 if the system has none. Raises ProcessLookupError."""
+    if sys.platform == "linux":
+        try:
+            return os.pidfd_open(pid)
+        except ProcessLookupError:
+            raise
+        except (AttributeError, OSError):
+            # an old kernel, or a Python that was built for one
+            pass
+    if not is_alive(pid):
+        raise ProcessLookupError
+    return -1
 
 
 async def _wait_readable(descriptor: int) -> None:

@@ -3,15 +3,17 @@
 import asyncio
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from lsp_harness.process.priority import lower_priority
+from lsp_harness.process.process_group import group_options, kill_leader_group
 from lsp_harness.process.termination import KILL_WAIT_S
+
+PROGRAM_ENDINGS = (".exe", ".cmd", ".bat")
+"""Endings of the files of programs on Windows."""
 
 
 class ToolRunResult(NamedTuple):
@@ -24,10 +26,13 @@ class ToolRunResult(NamedTuple):
 
 def find_tool(name: str) -> str | None:
     """Return the path of a tool in the environment of this interpreter or on PATH, or None."""
-    local = Path(sys.executable).parent / name
-    if os.access(local, os.X_OK):
-        return str(local)
-    return shutil.which(name)
+    own = Path(sys.executable).parent
+    if sys.platform == "win32":
+        # not `shutil.which`: it looks into the current folder first, which is the workspace
+        folders = [own, *map(Path, filter(None, os.environ.get("PATH", "").split(os.pathsep)))]
+        files = (folder / f"{name}{end}" for folder in folders if folder.is_absolute() for end in PROGRAM_ENDINGS)
+        return next((str(file) for file in files if file.is_file()), None)
+    return str(own / name) if os.access(own / name, os.X_OK) else shutil.which(name)
 
 
 async def run_tool(
@@ -55,8 +60,7 @@ async def run_tool(
             stderr=asyncio.subprocess.PIPE,
             cwd=cwd,
             env=env,
-            start_new_session=True,
-            preexec_fn=lower_priority,
+            **group_options(is_background=True),
         )
     )
     try:
@@ -76,8 +80,7 @@ async def kill_group(child: asyncio.subprocess.Process) -> None:
 
     This is necessary even if the child has ended, because processes that it started may still run.
     """
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+    kill_leader_group(child.pid)
     # `wait` also waits for the pipes, and a process that left the group may keep them open
     transport = cast("asyncio.SubprocessTransport", getattr(child, "_transport"))  # noqa: B009
     for descriptor in range(3):

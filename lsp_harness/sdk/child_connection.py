@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.sdk.process_session import ProcessSession
+from lsp_harness.sdk.process_session import SESSION_OPTIONS, ProcessSession
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import Frame, read_frame, write_frame
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES
@@ -68,7 +68,7 @@ class ChildConnection:
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        options: dict[str, Any] = {"cwd": self._folder, "env": self._environment, "start_new_session": True}
+        options: dict[str, Any] = {"cwd": self._folder, "env": self._environment, **SESSION_OPTIONS}
         pipes: dict[str, Any] = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
         try:
             transport, protocol = await loop.subprocess_exec(_ChildProtocol, *self._command, **pipes, **options)

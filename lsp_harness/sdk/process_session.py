@@ -8,12 +8,21 @@ they end when they are idle. So nothing outside of the session is ended.
 import atexit
 import os
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+if sys.platform == "win32":
+    # it ends a process at once there
+    KILL = signal.SIGTERM
+    SESSION_OPTIONS = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+else:
+    KILL = signal.SIGKILL
+    SESSION_OPTIONS = {"start_new_session": True}
+"""The options of `subprocess` that start a child as the leader of a session. Windows has groups for Ctrl-C only."""
 EXIT_GRACE_S = 1.0
 """Time between SIGTERM and SIGKILL when the interpreter ends."""
 MAX_SWEEPS = 20
@@ -48,6 +57,8 @@ class ProcessSession:
 
     def members(self) -> list[int]:
         """Return the processes of the session that still run."""
+        if sys.platform == "win32":
+            return self._tree()
         if not PROC.joinpath("self", "stat").exists():
             return self._group()
         stats = {int(name): stat for name in os.listdir(PROC) if name.isdecimal() and (stat := _read_stat(int(name)))}
@@ -59,9 +70,19 @@ class ProcessSession:
 
     def _group(self) -> list[int]:
         """Return the leader if its group exists. It is all that systems without /proc tell cheaply."""
-        with suppress(OSError):
-            os.killpg(self.leader, 0)
-            return [-self.leader]
+        if sys.platform != "win32":
+            with suppress(OSError):
+                os.killpg(self.leader, 0)
+                return [-self.leader]
+        return []
+
+    def _tree(self) -> list[int]:
+        """Return the processes below the leader, and the leader, as far as Windows knows the parents."""
+        import psutil
+
+        with suppress(psutil.Error):
+            leader = psutil.Process(self.leader)
+            return [*(process.pid for process in leader.children(recursive=True)), self.leader]
         return []
 
     def send_signal(self, number: int) -> None:
@@ -83,7 +104,7 @@ class ProcessSession:
         for _ in range(MAX_SWEEPS):
             if not self.members():
                 break
-            self.send_signal(signal.SIGKILL)
+            self.send_signal(KILL)
         live_sessions.discard(self)
 
 

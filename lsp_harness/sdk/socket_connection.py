@@ -1,4 +1,4 @@
-"""A session of a running server, on its Unix socket."""
+"""A session of a running server, on its local channel."""
 
 import asyncio
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any
 from lsp_harness.sdk.sdk_errors import HarnessError
 from lsp_harness.sdk.session_connection import Frame, read_frame, write_frame
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES
-from lsp_harness.wire.session_socket import peer_problem, socket_problem
+from lsp_harness.wire.session_socket import session_channel
 
 CLOSE_WAIT_S = 2.0
 
@@ -25,20 +25,23 @@ class SocketConnection:
 
     def __init__(self, path: Path, options: dict[str, Any]) -> None:
         self._path = path
+        self._channel = session_channel(path)
         self._options = options
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
     async def open(self) -> None:
-        if problem := socket_problem(self._path):
+        if problem := self._channel.problem():
             raise HarnessError(f"{problem}; start `lsp-harness serve` for this folder", code="no_server")
         try:
-            self._reader, self._writer = await asyncio.open_unix_connection(str(self._path), limit=MAX_LINE_BYTES)
+            self._reader, self._writer = await self._channel.connect(MAX_LINE_BYTES)
+            if greeting := self._channel.greeting():
+                self._writer.write(greeting)
         except OSError as error:
             raise HarnessError(
                 f"no server answers on {self._path}: {error.strerror or error}", code="no_server"
             ) from error
-        if problem := peer_problem(self._writer.get_extra_info("socket")):
+        if problem := self._channel.peer_problem(self._writer.get_extra_info("socket")):
             raise HarnessError(f"{self._path}: {problem}", code="no_server")
         await self.write({"command": "open", "options": self._options})
 

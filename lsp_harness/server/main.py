@@ -13,6 +13,7 @@ from lsp_harness.config.load import ConfigLoader
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.process.process_table import is_alive
+from lsp_harness.process.signals import handle_signal
 from lsp_harness.server import handshake, server_log
 from lsp_harness.server.handshake import Greeting
 from lsp_harness.server.server_log import stderr_log
@@ -63,7 +64,7 @@ async def _serve(make_harness: "MakeHarness", load: ConfigLoader, tcp: str | Non
     loop = asyncio.get_running_loop()
     if task is not None:
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, task.cancel)
+            handle_signal(loop, number, task.cancel)
     transport: Transport | None = None
     try:
         # a signal may also arrive before there is a connection

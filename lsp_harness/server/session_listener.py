@@ -3,16 +3,17 @@
 import asyncio
 import logging
 import os
-import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.disk.file_lock import lock
+from lsp_harness.disk.opening import READING_AND_WRITING, open_unlinked
 from lsp_harness.errors import ConfigError
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
 from lsp_harness.wire.frame_reading import read_frames
-from lsp_harness.wire.session_socket import peer_problem, socket_path, socket_problem
+from lsp_harness.wire.session_socket import session_channel, socket_path
 
 if TYPE_CHECKING:
     from lsp_harness.sessions.session_host import FrameQueue
@@ -28,7 +29,7 @@ def start(client: EditorClient) -> None:
     """Listen for other programs in the background, if the workspace is trusted and the settings allow it."""
     roots = client.harness.workspace.roots
     is_wanted = client.harness.workspace.is_trusted and client.harness.config.sessions.listen
-    if is_wanted and roots and hasattr(socket, "AF_UNIX"):
+    if is_wanted and roots:
         client.spawn(SessionListener(client, roots[0]).run(), "serving sessions to other programs")
 
 
@@ -43,6 +44,7 @@ class SessionListener:
     def __init__(self, client: EditorClient, root: Path) -> None:
         self._client = client
         self._path = socket_path(root)
+        self._channel = session_channel(self._path)
         self._connections: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -67,14 +69,11 @@ class SessionListener:
 
         The lock tells a socket that is served from one that a killed server left.
         """
-        import fcntl
-
         folder = self._path.parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self._path.with_name(f"{self._path.name}.lock"), flags, 0o600)
+        descriptor = open_unlinked(self._path.with_name(f"{self._path.name}.lock"), READING_AND_WRITING | os.O_CREAT)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor)
         except BlockingIOError:
             os.close(descriptor)
             return None
@@ -84,12 +83,13 @@ class SessionListener:
         return descriptor
 
     async def _serve(self) -> None:
-        listening = self._bind()
+        # this process has the lock, so nobody serves this channel any more
+        listening = self._channel.listen()
         try:
-            if problem := socket_problem(self._path):
+            if problem := self._channel.problem():
                 log.warning("other programs cannot use this server: %s", problem)
                 return
-            server = await asyncio.start_unix_server(self._accept_program, sock=listening, limit=MAX_LINE_BYTES)
+            server = await asyncio.start_server(self._accept_program, sock=listening, limit=MAX_LINE_BYTES)
             try:
                 await asyncio.get_running_loop().create_future()
             finally:
@@ -102,28 +102,14 @@ class SessionListener:
             with suppress(OSError):
                 self._path.unlink()
 
-    def _bind(self) -> socket.socket:
-        with suppress(FileNotFoundError):
-            # this process has the lock, so nobody serves this socket any more
-            self._path.unlink()
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # the socket must never be open to others, not even for a moment
-        mask = os.umask(0o177)
-        try:
-            listening.bind(str(self._path))
-        except BaseException:
-            listening.close()
-            raise
-        finally:
-            os.umask(mask)
-        return listening
-
     async def _accept_program(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._connections.add(task)
         try:
-            problem = peer_problem(writer.get_extra_info("socket"))
+            problem = self._channel.peer_problem(writer.get_extra_info("socket"))
+            if not problem and not await self._channel.admits(reader):
+                problem = "the program does not know the token of this server"
             if not problem and len(self._connections) > MAX_CONNECTIONS:
                 problem = f"this server has {MAX_CONNECTIONS} sessions already; end one, or start a session of your own"
             if problem:

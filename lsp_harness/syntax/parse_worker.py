@@ -8,12 +8,12 @@ have one. The process ends with its input. The operating system kills it if one 
 """
 
 import json
-import signal
 import sys
 import time
 from typing import BinaryIO
 
 from lsp_harness.languages.language_spec import LanguageSpec
+from lsp_harness.process.time_limit import end_after
 from lsp_harness.syntax.bounded_parse import parse_bytes
 from lsp_harness.syntax.grammars import language_named
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
@@ -46,11 +46,10 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     while line := requests.readline():
         head = json.loads(line)
         data = requests.read(head["size"])
-        # The signal has no handler, so that it ends the process.
-        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_CPU_S)
+        end_after(MAX_CPU_S)
         language = language_named(head["language"])
         reason = refusal_reason(language, data) if language else ""
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        end_after(0)
         answers.write(json.dumps({"why": reason}).encode() + b"\n")
         answers.flush()
 

@@ -16,6 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import RequestSuperseded
+from lsp_harness.process.process_group import group_options
 from lsp_harness.process.tool_run import kill_group
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudget, ParseBudgetExceeded
 from lsp_harness.syntax.plain_text import is_plain_text
@@ -74,7 +75,7 @@ class Trials:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
+                **group_options(),
             )
         requests, answers = self._process.stdin, self._process.stdout
         assert requests

@@ -42,7 +42,7 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
         "server": server,
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
-    await AccessGuard(answer_everything, TOKEN)(scope, receive, send)
+    await AccessGuard(answer_everything, [TOKEN])(scope, receive, send)
     return items[0]["status"], dict(items[0]["headers"]), b"".join(part.get("body", b"") for part in items[1:]).decode()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import lsp_harness
 from lsp_harness.config import paths
+from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.engine.main import bind_socket, identify_socket, report_to_parent
 from tests.support.engine import EngineProcess
 
@@ -97,12 +98,12 @@ def short_socket_path() -> Iterator[Path]:
 
 
 def test_a_socket_of_a_dead_engine_is_replaced_by_another_socket(short_socket_path: Path):
-    first = bind_socket(short_socket_path)
+    first = bind_socket(short_socket_path, open_channel(short_socket_path))
     old = identify_socket(short_socket_path)
     first.close()
     assert short_socket_path.exists()
 
-    second = bind_socket(short_socket_path)
+    second = bind_socket(short_socket_path, open_channel(short_socket_path))
 
     assert identify_socket(short_socket_path) not in (old, (0, 0))
     with socket.socket(socket.AF_UNIX) as client:

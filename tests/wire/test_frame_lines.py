@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.config.paths import runtime_folder
 from lsp_harness.wire.frame_lines import decode_line, encode_line
-from lsp_harness.wire.session_socket import SOCKET_VARIABLE, peer_problem, socket_path, socket_problem
+from lsp_harness.wire.session_socket import SOCKET_VARIABLE, session_channel, socket_path
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8"))))
@@ -63,27 +63,29 @@ def listener(tmp_path: Path) -> Any:
 
 
 def test_only_a_socket_of_this_user_is_trusted(listener: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    assert socket_problem(listener) == ""
+    assert session_channel(listener).problem() == ""
     (tmp_path / "link").symlink_to(listener)
-    assert "is not a socket" in socket_problem(tmp_path / "link")
+    assert "is not a socket" in session_channel(tmp_path / "link").problem()
     (tmp_path / "file").touch()
-    assert "is not a socket" in socket_problem(tmp_path / "file")
-    assert "there is no socket" in socket_problem(tmp_path / "none")
+    assert "is not a socket" in session_channel(tmp_path / "file").problem()
+    assert "there is no socket" in session_channel(tmp_path / "none").problem()
     listener.chmod(0o666)
-    assert "mode must be 0600" in socket_problem(listener)
+    assert "mode must be 0600" in session_channel(listener).problem()
     listener.chmod(0o600)
     tmp_path.chmod(0o777)
-    assert "other users can replace files" in socket_problem(listener)
+    assert "other users can replace files" in session_channel(listener).problem()
     tmp_path.chmod(0o700)
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
-    assert "belongs to another user" in socket_problem(listener)
+    assert "belongs to another user" in session_channel(listener).problem()
 
 
 def test_only_a_program_of_this_user_is_trusted(monkeypatch: pytest.MonkeyPatch):
     ours, theirs = socketpair(AF_UNIX)
     with ours, theirs:
-        assert peer_problem(ours) == ""
+        assert session_channel(Path("any")).peer_problem(ours) == ""
         user = os.getuid()
         monkeypatch.setattr(os, "getuid", lambda: user + 1)
-        assert peer_problem(ours) == f"the program behind the socket belongs to user {user}"
+        assert (
+            session_channel(Path("any")).peer_problem(ours) == f"the program behind the socket belongs to user {user}"
+        )

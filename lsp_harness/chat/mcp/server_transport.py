@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import re
-import signal
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO, cast
 
 from lsp_harness.chat.mcp.server_specs import ServerSpec
 from lsp_harness.errors import ConfigError
+from lsp_harness.process.process_group import group_options, terminate_leader_group
 from lsp_harness.process.tool_run import kill_group
 from lsp_harness.text.surrogates import to_scalar_json
 from lsp_harness.wire.message_lines import LineTooLong, MessageLines
@@ -272,7 +272,7 @@ async def _run_program(
         stderr=error_output.file,
         cwd=cwd,
         env={**get_default_environment(), **spec.env},
-        start_new_session=True,
+        **group_options(),
     )
     incoming, reader = anyio.create_memory_object_stream[Any](0)
     writer, outgoing = anyio.create_memory_object_stream[Any](0)
@@ -372,8 +372,7 @@ async def _end(child: asyncio.subprocess.Process, tasks: "list[asyncio.Task[None
     draining = asyncio.ensure_future(_drain(child.stdout))
     try:
         if not await _has_ended(child):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGTERM)
+            terminate_leader_group(child.pid)
             await _has_ended(child)
     finally:
         draining.cancel()

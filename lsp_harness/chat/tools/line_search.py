@@ -14,6 +14,9 @@ from time import monotonic
 from typing import Any
 
 MAX_FILE_BYTES = 2_000_000
+FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_BINARY"))
+"""Flags by which a pipe cannot block, and a link is not followed, where the system has them. This program imports none
+of our modules."""
 MAX_TEXT_CHARS = 2_000
 """Characters of a line that are searched and returned. Longer lines belong to generated files."""
 
@@ -46,7 +49,7 @@ def _read_lines(path: str) -> list[str]:
     """Return the lines of a file; none if it is binary, too large, or cannot be read."""
     try:
         # a pipe with this name would block
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(path, FLAGS)
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return []

@@ -2,11 +2,7 @@
 
 import asyncio
 import json
-import os
-import signal
 import sys
-import termios
-import tty
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -14,6 +10,7 @@ from typing import Any
 from lsp_harness.cli.agents.api_client import ApiClient, agent_path
 from lsp_harness.errors import UsageError
 from lsp_harness.extras import need_extra
+from lsp_harness.process.raw_terminal import pressed_keys, raw_mode, watched_size
 
 LEAVE_KEY = b"\x1d"
 """Ctrl-], which leaves the terminal and lets the agent go on."""
@@ -45,38 +42,31 @@ async def attach_terminal(client: ApiClient, agent: str) -> str:
 
 
 async def _pass_bytes(socket: Any) -> str:
-    loop, left = asyncio.get_running_loop(), asyncio.Event()
+    left = asyncio.Event()
     sending: asyncio.Queue[bytes | str] = asyncio.Queue()
 
-    def read_keys() -> None:
-        keys = os.read(sys.stdin.fileno(), 65_536)
+    def take_keys(keys: bytes) -> None:
         if not keys or LEAVE_KEY in keys:
             left.set()
         if keys := keys.partition(LEAVE_KEY)[0]:
             sending.put_nowait(keys)
 
-    def send_size() -> None:
-        # not shutil.get_terminal_size, which believes the variables COLUMNS and LINES
-        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    def send_size(columns: int, rows: int) -> None:
         sending.put_nowait(json.dumps({"type": "resize", "cols": columns, "rows": rows}))
 
     async def send() -> None:
         while True:
             await socket.send(await sending.get())
 
-    loop.add_reader(sys.stdin.fileno(), read_keys)
-    loop.add_signal_handler(signal.SIGWINCH, send_size)
-    send_size()
-    tasks = [asyncio.ensure_future(work) for work in (send(), _show(socket), left.wait())]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return "detached" if left.is_set() else "the agent has ended"
-    finally:
-        loop.remove_reader(sys.stdin.fileno())
-        loop.remove_signal_handler(signal.SIGWINCH)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    with pressed_keys(sys.stdin.fileno(), take_keys), watched_size(sys.stdout.fileno(), send_size):
+        tasks = [asyncio.ensure_future(work) for work in (send(), _show(socket), left.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return "detached" if left.is_set() else "the agent has ended"
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _show(socket: Any) -> None:
@@ -89,13 +79,10 @@ async def _show(socket: Any) -> None:
 @contextmanager
 def _raw_terminal() -> Generator[None]:
     """Give the agent each key as it is pressed, until the block ends."""
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
     try:
-        tty.setraw(descriptor)
-        yield
+        with raw_mode(sys.stdin.fileno(), sys.stdout.fileno()):
+            yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
         with suppress(OSError):
             sys.stdout.write(RESET)
             sys.stdout.flush()

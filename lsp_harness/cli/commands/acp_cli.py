@@ -3,9 +3,10 @@
 import asyncio
 import signal
 
-from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
+from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.extras import need_extra
+from lsp_harness.process.signals import ENDING_SIGNALS
 from lsp_harness.sessions.session_options import SessionOptions
 
 

@@ -9,13 +9,14 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import warn
 from lsp_harness.cli.folder_settings import read_settings
-from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
+from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.config import paths
 from lsp_harness.errors import UsageError
 from lsp_harness.extras import need_extra
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.mcp.served_project import ServedProject
 from lsp_harness.mcp.served_sessions import ServedSessions
+from lsp_harness.process.signals import ENDING_SIGNALS
 from lsp_harness.sessions.model_choice import choose_model
 from lsp_harness.sessions.session_options import SessionOptions
 

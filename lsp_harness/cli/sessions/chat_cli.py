@@ -24,6 +24,7 @@ from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config import paths
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.extras import need_extra
+from lsp_harness.process.signals import handle_signal
 from lsp_harness.sessions.session_undo import UndoResult, UndoWish, describe_undo
 from lsp_harness.text.visible_text import escape_controls
 
@@ -120,7 +121,7 @@ class TerminalConversation:
         has_handler = signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None)
         if has_handler:
             # that of `asyncio.run` ends the program the second time, whatever the first was for
-            loop.add_signal_handler(signal.SIGINT, self.press_ctrl_c)
+            handle_signal(loop, signal.SIGINT, self.press_ctrl_c)
         try:
             return await self._run_conversation()
         except ConversationStoppedError:

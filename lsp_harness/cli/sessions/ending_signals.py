@@ -5,12 +5,13 @@ import os
 import signal
 import threading
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import Any
+
+from lsp_harness.process.signals import ENDING_SIGNALS, handle_signal
 
 END_WAIT_S = 4.5
 """Time for the tools and the log to end after a signal. Then the process ends in any case."""
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-"""The second one comes when the terminal is closed."""
 
 
 class Termination:
@@ -41,7 +42,7 @@ class Termination:
         for number in self._numbers:
             # a command that was started with nohup goes on
             if signal.getsignal(number) != signal.SIG_IGN:
-                asyncio.get_running_loop().add_signal_handler(number, terminate, number)
+                handle_signal(asyncio.get_running_loop(), number, partial(terminate, number))
         try:
             return await working
         except asyncio.CancelledError:

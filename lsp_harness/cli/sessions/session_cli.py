@@ -6,11 +6,12 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from lsp_harness.cli.sessions.ending_signals import ENDING_SIGNALS, Termination
+from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import open_standard_input
 from lsp_harness.cli.sessions.session_client import SessionClient, run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.errors import HarnessError
+from lsp_harness.process.signals import ENDING_SIGNALS
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
 from lsp_harness.wire.frame_reading import read_frames

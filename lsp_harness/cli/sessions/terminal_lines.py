@@ -5,7 +5,6 @@ more. So prompt_toolkit reads the keys in the event loop.
 """
 
 import sys
-import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from prompt_toolkit.output import create_output
 from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.line_reader import LineCancelledError
 from lsp_harness.disk.file_writing import open_for_append, write_own_file
+from lsp_harness.process.raw_terminal import drop_typed
 
 HISTORY_LINES = 1000
 
@@ -94,8 +94,8 @@ class TerminalLines:
     def _drop_typed(self) -> None:
         """Forget what the terminal and prompt_toolkit hold: it was typed for something else."""
         clear_typeahead(self._input)
-        with suppress(termios.error, OSError, NotImplementedError):
-            termios.tcflush(self._input.fileno(), termios.TCIFLUSH)
+        with suppress(OSError, NotImplementedError):
+            drop_typed(self._input.fileno())
 
     def _make_session(self, history: History | None) -> PromptSession[str]:
         return PromptSession(

@@ -5,6 +5,7 @@ The Unix socket needs no check: its file belongs to one user.
 """
 
 import socket
+from collections.abc import Sequence
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
@@ -46,12 +47,12 @@ class AccessGuard:
 
     Args:
         app: The ASGI application that is guarded.
-        token: The token of this user.
+        tokens: Each token that opens the engine: that of the port, and that of a channel without a Unix socket.
     """
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    def __init__(self, app: ASGIApp, tokens: Sequence[str]) -> None:
         self._app = app
-        self._token = token.encode()
+        self._tokens = [token.encode() for token in tokens]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -72,7 +73,8 @@ class AccessGuard:
             return make_error_response(
                 403, "web pages of other machines may not use this engine; serve the page from this machine"
             )
-        has_token = compare_digest(read_bearer(headers.get(b"authorization", [])), self._token)
+        bearer = read_bearer(headers.get(b"authorization", []))
+        has_token = any(compare_digest(bearer, token) for token in self._tokens)
         if scope["path"] != PUBLIC_PATH and not has_token:
             answer = make_error_response(
                 401,

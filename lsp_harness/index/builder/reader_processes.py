@@ -9,14 +9,12 @@ import marshal
 import math
 import multiprocessing
 import os
-import resource
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +22,11 @@ from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.walk import SkippedFile, WalkedFile, skip_unreadable
 from lsp_harness.index.builder.file_extract import Extract, extract_file, hash_content
+from lsp_harness.process import copied_process
 from lsp_harness.process.activity import POLL_INTERVAL_S, SILENCE_LIMIT_S, ProcessActivity
 from lsp_harness.process.allowed_cores import count_allowed_cores
-from lsp_harness.process.priority import lower_priority
+from lsp_harness.process.priority import lower_priority, take_idle_time
+from lsp_harness.process.time_limit import limit_further_time
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ CPU_LIMIT_S = 30
 """CPU time limit for one file. The limit is not wall-clock time, as these processes run at the lowest priority."""
 
 SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
-START_METHOD = "forkserver"
-"""New processes are forked from a server process that has the code, but no threads and no database."""
+START_METHOD = copied_process.START_METHOD
+"""The way in which processes start. A server process, if there is one, has the code, but no threads and no database."""
 
 FileRequest = tuple[WalkedFile, bytes]
 """A file and the digest of its indexed content, empty for a new file."""
@@ -70,10 +70,7 @@ def read_and_extract(root: Path, file: WalkedFile, known_digest: bytes) -> ReadR
 def yield_processor(*, tries: int = 1) -> None:
     """Give this process the lowest priority within its session, and its session a low one. See `lower_priority`."""
     lower_priority(tries=tries)
-    if hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    else:
-        os.nice(19)
+    take_idle_time()
 
 
 def initialize_process() -> None:
@@ -97,7 +94,7 @@ def _start_forkserver() -> None:
     old_value = os.environ.get(SAFE_PATH_VARIABLE)
     os.environ[SAFE_PATH_VARIABLE] = "1"
     try:
-        forkserver.ensure_running()
+        copied_process.start_server([__name__])
     finally:
         if old_value is None:
             del os.environ[SAFE_PATH_VARIABLE]
@@ -190,7 +187,6 @@ class ReaderPool:
         while True:
             if self._pool is None:
                 context = multiprocessing.get_context(START_METHOD)
-                context.set_forkserver_preload([__name__])
                 if START_METHOD == "forkserver":
                     _start_forkserver()
                 self._pool = ProcessPoolExecutor(self._count, context, initialize_process)
@@ -240,14 +236,8 @@ def _unpack(packed: bytes) -> Iterator[ReadResult]:
 
 
 def _read_with_cpu_limit(root: Path, file: WalkedFile, known_digest: bytes) -> ReadResult:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
-    # The system kills the process above this limit.
-    soft_limit = int(usage.ru_utime + usage.ru_stime) + 1 + CPU_LIMIT_S
-    resource.setrlimit(
-        resource.RLIMIT_CPU,
-        (soft_limit if hard_limit == resource.RLIM_INFINITY else min(soft_limit, hard_limit), hard_limit),
-    )
+    # The system ends the process above this limit.
+    limit_further_time(CPU_LIMIT_S)
     try:
         return read_and_extract(root, file, known_digest)
     except Exception as error:

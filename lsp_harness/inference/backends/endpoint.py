@@ -6,10 +6,12 @@ import logging
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import EngineSettings
+from lsp_harness.disk.local_channel import HttpAccess, open_channel
 from lsp_harness.errors import EngineBusy, EngineError, EngineFailed, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.extras import describe_missing_extra
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
@@ -88,6 +90,7 @@ class Endpoint:
             lost_message or f"{self.name} cannot be reached or closed the connection; check that it runs"
         )
         self._http: httpx2.AsyncClient | None = None
+        self._access: HttpAccess | None = None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:
         """Yield the data of each server-sent event.
@@ -188,17 +191,27 @@ class Endpoint:
     def _open_client(self) -> "httpx2.AsyncClient":
         import httpx2
 
-        if self._http is None:
-            target = self.target
-            transport = httpx2.AsyncHTTPTransport(uds=target.socket) if target.socket else None
+        target = self.target
+        access = self._find_access()
+        if self._http is None or access != self._access:
+            self._access = access
             self._http = httpx2.AsyncClient(
-                transport=transport,
-                base_url=target.base or "http://engine",
-                headers=target.headers,
+                transport=httpx2.AsyncHTTPTransport(uds=access.socket) if access and access.socket else None,
+                base_url=access.base if access else target.base,
+                headers={**target.headers, **(access.headers if access else {})},
                 timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 trust_env=False,
             )
         return self._http
+
+    def _find_access(self) -> HttpAccess | None:
+        """Return how the channel of our own engine is reached: its port is another one after each start."""
+        if not self.target.socket:
+            return None
+        try:
+            return open_channel(Path(self.target.socket)).http_access()
+        except OSError as error:
+            raise RetryableError(EngineUnavailable(self._lost_message), server_lost=True) from error
 
     def _make_failure(self, response: "httpx2.Response", content: bytes) -> EngineError | RetryableError:
         status = response.status_code

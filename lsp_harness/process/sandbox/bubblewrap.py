@@ -3,9 +3,12 @@
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+
+assert sys.platform == "linux"
 
 from lsp_harness.process.sandbox.call_filter import LOCAL_FAMILIES, make_filter
 from lsp_harness.process.sandbox.namespace_launcher import list_sockets

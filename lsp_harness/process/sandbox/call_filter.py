@@ -14,6 +14,7 @@ import ctypes
 import errno
 import os
 import struct
+import sys
 
 TYPE_CHECKING = False
 """A stand-in for `typing.TYPE_CHECKING`: the module `typing` takes long to import."""
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     Step = tuple[int, int, int, int]
     """An instruction: its code, the steps that it leaves out if it is true or false, and its value."""
+
+assert sys.platform == "linux"
 
 PROCESSORS = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 """Processor → its number for filters (`AUDIT_ARCH_…`), and the column of its system calls."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-import resource
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -106,7 +106,11 @@ async def _watch_count(tree: ProcessTree, limit: int) -> bool:
 
 
 def limit_resources(limits: ResourceLimits) -> None:
-    """Limit the resources of this process and its descendants. It takes no lock."""
+    """Limit the resources of this process and its descendants. It takes no lock. Windows has no such limits."""
+    if sys.platform == "win32":
+        return
+    import resource
+
     for kind, value in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),

@@ -33,6 +33,8 @@ else:
     call_filter = importlib.import_module(package + "call_filter")
     kernel = importlib.import_module(package + "kernel_calls")
 
+assert sys.platform == "linux"
+
 # the module `socket` takes long to import, and later this Python may not be readable any more
 sockets: Any = importlib.import_module("_socket")
 RECEIVE, SEND, IS_VALID = 0xC0502100, 0xC0182101, 0x40082102

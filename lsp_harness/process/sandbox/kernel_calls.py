@@ -27,6 +27,7 @@ KEPT_CAPABILITIES = (0, 1, 3, 4, 5, 6, 7, 8, 10, 31)
 MOST_CAPABILITIES = 64
 AF_INET, SOCK_DGRAM, SIOCSIFFLAGS, INTERFACE_IS_UP = 2, 2, 0x8914, 0x41
 
+assert sys.platform == "linux"
 libc = ctypes.CDLL(None, use_errno=True)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+assert sys.platform == "linux"
+
 from lsp_harness.process.sandbox import call_filter, landlock_launcher
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import PRIVATE_FOLDERS, SandboxPolicy

@@ -51,6 +51,8 @@ else:
     guard = importlib.import_module(package + "file_change_guard")
     kernel = importlib.import_module(package + "kernel_calls")
 
+assert sys.platform == "linux"
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 """Numbers of the system calls, the same on all processors (Documentation/userspace-api/landlock.rst of Linux)."""
 RULE_PATH_BENEATH = 1

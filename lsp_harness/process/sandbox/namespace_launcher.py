@@ -68,6 +68,8 @@ else:
     kernel = importlib.import_module(package + "kernel_calls")
     scratch_layers = importlib.import_module(package + "scratch_layers")
 
+assert sys.platform == "linux"
+
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS

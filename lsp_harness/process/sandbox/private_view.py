@@ -6,12 +6,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lsp_harness.process.sandbox import namespace_launcher
 from lsp_harness.process.sandbox.sandbox import PROBE_TIMEOUT_S, Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 
-LAUNCHER = Path(namespace_launcher.__file__)
+if TYPE_CHECKING:
+    from lsp_harness.process.sandbox.namespace_launcher import ViewRequest
+
+LAUNCHER = Path(__file__).with_name("namespace_launcher.py")
 UBUNTU_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """File in which Ubuntu says whether ordinary users may not use namespaces of users."""
 
@@ -64,7 +67,7 @@ class PrivateView(Sandbox):
         return ""
 
 
-def describe_view(policy: SandboxPolicy) -> "namespace_launcher.ViewRequest":
+def describe_view(policy: SandboxPolicy) -> "ViewRequest":
     """Return a policy as a request to `namespace_launcher`.
 
     Raises:

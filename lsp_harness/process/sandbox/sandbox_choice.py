@@ -1,6 +1,5 @@
 """The choice of a sandbox by what works on this machine."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,12 +7,17 @@ from functools import cache
 from pathlib import Path
 
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
-from lsp_harness.process.sandbox.landlock import Landlock
-from lsp_harness.process.sandbox.private_view import PrivateView
+from lsp_harness.disk.ownership import is_root
 from lsp_harness.process.sandbox.sandbox import Confinement, NoSandbox, Sandbox
 
-SANDBOXES: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
+if sys.platform == "linux":
+    from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
+    from lsp_harness.process.sandbox.landlock import Landlock
+    from lsp_harness.process.sandbox.private_view import PrivateView
+
+    SANDBOXES: tuple[type[Sandbox], ...] = (PrivateView, Bubblewrap, Landlock)
+else:
+    SANDBOXES: tuple[type[Sandbox], ...] = ()
 """The sandboxes, the best first: where tests run in the folder of the project itself, then where it is hidden best."""
 
 
@@ -47,7 +51,7 @@ class SandboxChoice:
     def warning(self) -> str:
         """Return what a user should know before programs run in this sandbox, or an empty text."""
         gaps = self.sandbox.list_gaps()
-        if not gaps or os.geteuid() != 0:
+        if not gaps or not is_root():
             return ""
         return (
             f"programs of a project run as root, and only {self.sandbox.name} confines them ({'; '.join(gaps)}); run "
@@ -63,16 +67,20 @@ class SandboxChoice:
 def choose_sandbox(candidates: Sequence[type[Sandbox]] = SANDBOXES) -> SandboxChoice:
     """Return the first sandbox that works here. It runs a program for each one it tries."""
     problems: dict[str, str] = {}
+    if not candidates:
+        problems["a sandbox"] = "lsp-harness has none for this system, only for Linux"
     for sandbox_class in candidates:
-        if not sys.platform.startswith("linux"):
-            problems[sandbox_class.name] = "it needs Linux"
-            continue
         sandbox = sandbox_class()
         problem = sandbox.find_problem()
         if not problem:
             return SandboxChoice(sandbox, problems)
         problems[sandbox.name] = problem
     return SandboxChoice(NoSandbox(), problems)
+
+
+def find_sandbox(name: str) -> Sandbox | None:
+    """Return a sandbox by its name, or None if this system cannot have it. It may not work here."""
+    return next((sandbox_class() for sandbox_class in SANDBOXES if sandbox_class.name == name), None)
 
 
 @cache

@@ -10,6 +10,7 @@ import errno
 import importlib
 import os
 import stat
+import sys
 
 TYPE_CHECKING = False
 """A stand-in for `typing.TYPE_CHECKING`: the module `typing` takes long to import."""
@@ -27,6 +28,8 @@ MAX_ENTRIES = 2_000
 MOUNT_PATH_COLUMN = 4
 ESCAPES = ((b"\\040", b" "), (b"\\011", b"\t"), (b"\\012", b"\n"), (b"\\134", b"\\"))
 """How characters of a path are written in /proc/self/mountinfo."""
+
+assert sys.platform == "linux"
 
 
 class Layers:

@@ -6,10 +6,12 @@ It reports its states as real agents do (OSC 7501), so that it also shows what a
 
 import os
 import sys
-import termios
-import tty
+from collections.abc import Generator
+from contextlib import contextmanager
 
 PROMPT = "> "
+VIRTUAL_TERMINAL_INPUT = 0x200
+"""The mode of a console of Windows that gives keys as terminals do."""
 PASTE_BEGIN, PASTE_END = "\x1b[200~", "\x1b[201~"
 
 
@@ -71,17 +73,40 @@ def answer(line: str) -> None:
 
 def main() -> None:
     """Run in a terminal whose modes are restored at the end."""
-    modes = termios.tcgetattr(0)
-    try:
-        tty.setcbreak(0)
-        new = termios.tcgetattr(0)
-        # Ctrl-C and Ctrl-D are keys
-        new[3] &= ~(termios.ISIG | termios.IEXTEN)
-        new[0] &= ~termios.ICRNL
-        termios.tcsetattr(0, termios.TCSANOW, new)
+    with single_keys():
         run()
-    finally:
-        termios.tcsetattr(0, termios.TCSANOW, modes)
+
+
+@contextmanager
+def single_keys() -> Generator[None]:
+    """Get each key when it is pressed, also Ctrl-C and Ctrl-D, until the block ends."""
+    if sys.platform == "win32":
+        import ctypes
+        import msvcrt
+
+        kernel32 = ctypes.WinDLL("kernel32")
+        keys = ctypes.c_void_p(msvcrt.get_osfhandle(0))
+        modes = ctypes.c_uint32()
+        kernel32.GetConsoleMode(keys, ctypes.byref(modes))
+        try:
+            kernel32.SetConsoleMode(keys, VIRTUAL_TERMINAL_INPUT)
+            yield
+        finally:
+            kernel32.SetConsoleMode(keys, modes)
+    else:
+        import termios
+        import tty
+
+        modes = termios.tcgetattr(0)
+        try:
+            tty.setcbreak(0)
+            new = termios.tcgetattr(0)
+            new[3] &= ~(termios.ISIG | termios.IEXTEN)
+            new[0] &= ~termios.ICRNL
+            termios.tcsetattr(0, termios.TCSANOW, new)
+            yield
+        finally:
+            termios.tcsetattr(0, termios.TCSANOW, modes)
 
 
 if __name__ == "__main__":

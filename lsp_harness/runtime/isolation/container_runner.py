@@ -7,6 +7,7 @@ import shutil
 from hashlib import blake2b
 from pathlib import Path
 
+from lsp_harness.disk.ownership import user_and_group
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
@@ -65,9 +66,9 @@ class ContainerRunner(Runner):
             options.append("--tty")
         if not spec.network:
             options.append("--network=none")
-        if self.program == "docker" and hasattr(os, "getuid"):
+        if self.program == "docker" and (identity := user_and_group()):
             # files that root of a docker container creates belong to root outside, too
-            options.append(f"--user={os.getuid()}:{os.getgid()}")
+            options.append(f"--user={identity}")
         read_only = [*find_git_folders(spec.workdir), *_find_own_files(argv, order)]
         options += [f"--volume={path}:{path}:ro" for path in map(str, read_only)]
         # the variables of the agent are named, not written: a command line can be read by everybody

@@ -5,8 +5,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lsp_harness.process.sandbox.bubblewrap import Bubblewrap
 from lsp_harness.process.sandbox.mount_places import find_other_places
+from lsp_harness.process.sandbox.sandbox_choice import find_sandbox
 from lsp_harness.process.sandbox.sandbox_policy import SandboxPolicy
 from lsp_harness.runtime.adapter import Argv, LaunchOrder
 from lsp_harness.runtime.agent_errors import CliNotFound, InvalidSpec, SpawnFailed
@@ -21,6 +21,7 @@ AGENT_FILES: Mapping[str, tuple[str, ...]] = {
     "opencode": (".config/opencode", ".local/share/opencode", ".local/state/opencode", ".cache/opencode"),
 }
 """Type of agent → what it must write in the home of the user."""
+SANDBOX = "bubblewrap"
 RESOLVER_FILE = Path("/etc/resolv.conf")
 MODULES_FOLDER = "node_modules"
 SCRIPT_HEAD_BYTES = 256
@@ -36,7 +37,10 @@ class SandboxRunner(Runner):
         """Return why bubblewrap does not work here, or None. It runs it to find out."""
         if not shutil.which("bwrap"):
             return RunnerProblem("bwrap is not installed", "install the package bubblewrap", CliNotFound)
-        if problem := Bubblewrap().find_problem():
+        sandbox = find_sandbox(SANDBOX)
+        if sandbox is None:
+            return RunnerProblem("bubblewrap needs Linux", "use another runner", SpawnFailed)
+        if problem := sandbox.find_problem():
             return RunnerProblem(problem, "allow user namespaces, or use another runner", SpawnFailed)
         return None
 
@@ -68,7 +72,9 @@ class SandboxRunner(Runner):
             absent=tuple(list_own_folders(spec.workdir, (order.folder, PACKAGE_FOLDER))),
             reaches_sockets=True,
         )
-        command = Bubblewrap().wrap(argv, policy)
+        sandbox = find_sandbox(SANDBOX)
+        assert sandbox, "the runner was checked"
+        command = sandbox.wrap(argv, policy)
         options, program = command[: -len(argv)], command[-len(argv) :]
         if spec.network:
             options.insert(options.index("--unshare-all") + 1, "--share-net")

@@ -4,27 +4,26 @@ import asyncio
 import errno
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.extras import need_extra
+assert sys.platform != "win32"
+
 from lsp_harness.process import child_supervisor
 from lsp_harness.process.priority import lower_priority
-from lsp_harness.runtime.agent_errors import AgentError, CliNotFound, SpawnFailed
+from lsp_harness.runtime.agent_errors import AgentError, SpawnFailed
+from lsp_harness.runtime.terminal.terminal_streams import ProgramOutput, TerminalInput
 
 START_LIMIT_S = 20.0
 """Maximum time until the supervisor says that the program runs."""
 POLL_S = 0.005
-UTF8_LOCALE = "C.UTF-8"
-OUTER_TERMINAL = ("TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "STY", "COLUMNS", "LINES", "WT_SESSION")
-"""Variables about the terminal of this process, which say nothing about the new one."""
 
 
 class PtyProgram:
@@ -60,7 +59,6 @@ class PtyProgram:
             rows: The height of its terminal.
 
         Raises:
-            CliNotFound: The program is not there.
             SpawnFailed: It cannot be started.
             ExtraMissing: The packages for terminals are not installed.
         """
@@ -68,7 +66,6 @@ class PtyProgram:
         with need_extra("runtime"):
             from ptyprocess import PtyProcess  # pyright: ignore[reportMissingTypeStubs]
 
-        _check_start(argv[0], cwd, env)
         ours, theirs = socket.socketpair()
         try:
             theirs.set_inheritable(True)
@@ -97,6 +94,14 @@ class PtyProgram:
                 await asyncio.to_thread(program.wait, START_LIMIT_S)
             raise
         return program
+
+    def open_input(self) -> TerminalInput:
+        """Return the input of the terminal."""
+        return TerminalInput(self.descriptor)
+
+    def open_output(self, receive: Callable[[bytes], None]) -> ProgramOutput:
+        """Begin to read the output of the terminal, and give it to a function."""
+        return ProgramOutput(self.descriptor, receive)
 
     def poll(self) -> int | None:
         """Return the exit status of the program, or None as long as it or one of its descendants runs."""
@@ -152,26 +157,6 @@ class PtyProgram:
         if "pid" in answer:
             return int(answer["pid"])
         raise _start_error(name, cwd, int(answer["errno"]), answer["step"])
-
-
-def terminal_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment that describes our terminal to a program."""
-    inner = {name: value for name, value in env.items() if name not in OUTER_TERMINAL}
-    inner |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    locale = next((inner[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if inner.get(name)), "")
-    if "utf" not in locale.lower():
-        inner.pop("LC_ALL", None)
-        inner.pop("LC_CTYPE", None)
-        inner["LANG"] = UTF8_LOCALE
-    return inner
-
-
-def _check_start(name: str, cwd: Path, env: Mapping[str, str]) -> None:
-    if not cwd.is_dir():
-        raise SpawnFailed(f"The folder {cwd} does not exist.", "Create the folder, or name another one as workdir.")
-    is_there = os.path.lexists(cwd / name) if "/" in name else shutil.which(name, path=env.get("PATH", os.defpath))
-    if not is_there:
-        raise CliNotFound(f"The program {name} is not installed.", f"Install {name}, so that it is found on PATH.")
 
 
 def _start_error(name: str, cwd: Path, code: int, step: str) -> AgentError:

@@ -11,8 +11,8 @@ from lsp_harness.files.secret_values import find_secret_values
 from lsp_harness.process.process_tree import ProcessTree, add_mark
 from lsp_harness.runtime.agent_errors import AgentBusy, AgentNotReady
 from lsp_harness.runtime.terminal.output_scanner import OutputSplitter, TerminalQuery, answer_query, scan_output
-from lsp_harness.runtime.terminal.pty_program import PtyProgram, terminal_environment
 from lsp_harness.runtime.terminal.terminal_log import TerminalLog
+from lsp_harness.runtime.terminal.terminal_program import TerminalProgram, start_program, terminal_environment
 from lsp_harness.runtime.terminal.terminal_signals import (
     LinkShown,
     ScreenChanged,
@@ -24,7 +24,7 @@ from lsp_harness.runtime.terminal.terminal_signals import (
     TerminalSignal,
     find_login_url,
 )
-from lsp_harness.runtime.terminal.terminal_streams import OutputRing, ProgramOutput, TerminalInput
+from lsp_harness.runtime.terminal.terminal_streams import OutputRing
 from lsp_harness.runtime.terminal.terminal_viewer import STALL_LIMIT_S, TerminalViewer, ViewerGroup
 from lsp_harness.runtime.viewer_sizes import ViewerSizes, limit_size
 
@@ -53,7 +53,7 @@ class Terminal:
         exit_code: The exit status of the program, or minus the number of a signal. None as long as it runs.
     """
 
-    def __init__(self, program: PtyProgram, screen: "Screen", log: TerminalLog, mark: str) -> None:
+    def __init__(self, program: TerminalProgram, screen: "Screen", log: TerminalLog, mark: str) -> None:
         """Take charge of a running program. Use `start` to start one."""
         self.screen = screen
         self.ring = OutputRing()
@@ -65,12 +65,12 @@ class Terminal:
         self._log = log
         self._splitter = OutputSplitter()
         self._records = StatusRecords()
-        self._input = TerminalInput(program.descriptor)
+        self._input = program.open_input()
         self._change_timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._tree = ProcessTree(program, mark)
         self._ending = asyncio.ensure_future(self._follow())
-        self._output = ProgramOutput(program.descriptor, self._receive)
+        self._output = program.open_output(self._receive)
         self._viewers = ViewerGroup(self._output)
 
     @classmethod
@@ -103,7 +103,7 @@ class Terminal:
         columns, rows = limit_size(columns, rows)
         screen = await asyncio.to_thread(_open_screen, columns, rows)
         environment = add_mark(terminal_environment(env), mark)
-        program = await PtyProgram.start(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
+        program = await start_program(argv, cwd=cwd, env=environment, columns=columns, rows=rows)
         return cls(program, screen, TerminalLog(log_file, find_secret_values(env)), mark)
 
     @property

@@ -48,6 +48,7 @@ else:
     import line_evidence
     import namespace_launcher
 
+assert sys.platform == "linux"
 POLL_S = 0.002
 MAX_LINE_COUNT = 1_000_000
 MAX_FILE_BYTES = 16 << 20

@@ -9,7 +9,6 @@ import asyncio
 import base64
 import json
 import os
-import select
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,15 +19,15 @@ from typing import Any, cast
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import IGNORE_FILE_NAMES
+from lsp_harness.process.pipe_writing import write_some
 from lsp_harness.process.process_tree import ProcessTree
-from lsp_harness.process.sandbox import call_filter, kernel_calls, namespace_launcher, scratch_layers
 from lsp_harness.process.sandbox.confined_run import (
     COUNT_INTERVAL_S,
     ConfinedResult,
     confined_environment,
     limit_resources,
 )
-from lsp_harness.process.sandbox.private_view import describe_view
+from lsp_harness.process.sandbox.private_view import LAUNCHER, describe_view
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.process.scratch_folder import ScratchFolder
@@ -46,8 +45,8 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
-IMPORTED = (line_evidence, namespace_launcher, kernel_calls, scratch_layers, call_filter)
-COPIED = (PROGRAM, *(Path(str(module.__file__)) for module in IMPORTED))
+SANDBOX_FILES = ("namespace_launcher.py", "kernel_calls.py", "scratch_layers.py", "call_filter.py")
+COPIED = (PROGRAM, Path(line_evidence.__file__), *(LAUNCHER.with_name(name) for name in SANDBOX_FILES))
 """The files beside which the worker runs: its program, and the modules that it imports."""
 RESULTS = ("report", "trace", "lines", "output")
 VIEW_PROBLEM = "view"
@@ -341,12 +340,8 @@ class SuiteWorker:
 
     def _write_all(self, data: bytes) -> None:
         """Write a request. A process that has ended reads nothing, while others may still hold its end of the pipe."""
-        poll = select.poll()
-        poll.register(self._requests, select.POLLOUT)
         while data and not self.is_broken:
-            if poll.poll(WRITE_INTERVAL_MS):
-                # so many bytes fit whenever the pipe can take any
-                data = data[os.write(self._requests, data[: select.PIPE_BUF]) :]
+            data = write_some(self._requests, data, WRITE_INTERVAL_MS)
 
     async def _limit_count(self, limit: int) -> None:
         """End everything when there are more processes than the limit."""

@@ -1,12 +1,12 @@
 """The warm processes of tests of one client: started at the first use, and ended after a time without use."""
 
 import asyncio
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
+from lsp_harness.process.copied_process import HAS_COPIES
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.project_tests.project_overlay import TooLargeError
@@ -55,7 +55,7 @@ class WarmSuites:
             sandbox: The sandbox.
             limits: The limits of the process.
         """
-        if runner.python is None or not hasattr(os, "fork"):
+        if runner.python is None or not HAS_COPIES:
             return None
         async with self._lock:
             key = root, runner.python, runner.folder

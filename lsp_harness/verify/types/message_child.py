@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.errors import HarnessError
+from lsp_harness.process.process_group import group_options
 from lsp_harness.process.tool_run import kill_group
 from lsp_harness.wire.message_stream import MessageReader, UnreadableStream
 
@@ -37,7 +38,7 @@ async def start_process(argv: Sequence[str], root: Path) -> asyncio.subprocess.P
     pipe = asyncio.subprocess.PIPE
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
-            *argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=root, env=os.environ, start_new_session=True
+            *argv, stdin=pipe, stdout=pipe, stderr=pipe, cwd=root, env=os.environ, **group_options()
         )
     )
     try:
