@@ -20,8 +20,8 @@ ALL = "all"
 """The extra that contains all others."""
 _REQUIREMENT_PATTERN = re.compile(r"(?P<name>[\w.-]+)(?P<version>[^;]*)(?:;(?P<marker>.*))?")
 _EXTRA_PATTERN = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
-_PLATFORM_PATTERN = re.compile(r"""sys_platform\s*==\s*["'](\w+)["']""")
-_MODULES = {"agent-client-protocol": "acp"}
+_PLATFORM_PATTERN = re.compile(r"""sys_platform\s*(==|!=)\s*["'](\w+)["']""")
+_MODULES = {"agent-client-protocol": "acp", "pywinpty": "winpty"}
 """Modules of the distributions whose module has another name."""
 
 
@@ -45,7 +45,7 @@ def read_extras() -> Mapping[str, tuple[RequiredPackage, ...]]:
         match = _REQUIREMENT_PATTERN.fullmatch(requirement)
         extra = _EXTRA_PATTERN.search(requirement)
         platform = _PLATFORM_PATTERN.search(requirement)
-        is_for_here = platform is None or platform[1] == sys.platform
+        is_for_here = platform is None or (platform[2] == sys.platform) is (platform[1] == "==")
         if match and extra and is_for_here and extra[1] != ALL:
             name = match["name"]
             module = _MODULES.get(name, name.replace("-", "_"))

@@ -11,15 +11,13 @@ import secrets
 import socket
 from hmac import compare_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from lsp_harness.disk.channel_form import ChannelState, HttpAccess
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.disk.ownership import is_private
 from lsp_harness.errors import FileError
-
-if TYPE_CHECKING:
-    from lsp_harness.disk.local_channel import ChannelState, HttpAccess
 
 LOOPBACK_ADDRESS = "127.0.0.1"
 BACKLOG = 128
@@ -84,7 +82,7 @@ class LoopbackChannel:
             return False
         return bool(self.token) and compare_digest(line.strip(), self.token.encode())
 
-    def probe(self) -> "ChannelState":
+    def probe(self) -> ChannelState:
         """Return whether a program listens."""
         try:
             with socket.create_connection((LOOPBACK_ADDRESS, self._read().port), PROBE_LIMIT_S):
@@ -114,10 +112,8 @@ class LoopbackChannel:
         """Return why the program at the other end cannot be trusted; empty if it can. The token shows that."""
         return ""
 
-    def http_access(self) -> "HttpAccess":
+    def http_access(self) -> HttpAccess:
         """Return how a client of HTTP gets to the program. Raises OSError."""
-        from lsp_harness.disk.local_channel import HttpAccess
-
         file = self._read()
         return HttpAccess(None, f"http://{LOOPBACK_ADDRESS}:{file.port}", {"Authorization": f"Bearer {file.token}"})
 

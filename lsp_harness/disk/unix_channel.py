@@ -10,12 +10,9 @@ import socket
 import stat
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lsp_harness.disk.channel_form import ChannelState, HttpAccess
 from lsp_harness.disk.ownership import OTHERS
-
-if TYPE_CHECKING:
-    from lsp_harness.disk.local_channel import ChannelState, HttpAccess
 
 BACKLOG = 128
 SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
@@ -62,7 +59,7 @@ class UnixChannel:
         """Return true: the file keeps other users out."""
         return True
 
-    def probe(self) -> "ChannelState":
+    def probe(self) -> ChannelState:
         """Return whether a program listens."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             return self._connect(probe)
@@ -102,13 +99,11 @@ class UnixChannel:
         user = _read_peer(connected)[1]
         return "" if user == os.getuid() else f"the program behind the socket belongs to user {user}"
 
-    def http_access(self) -> "HttpAccess":
+    def http_access(self) -> HttpAccess:
         """Return how a client of HTTP gets to the program."""
-        from lsp_harness.disk.local_channel import HttpAccess
-
         return HttpAccess(str(self._path), "http://engine", {})
 
-    def _connect(self, probe: socket.socket) -> "ChannelState":
+    def _connect(self, probe: socket.socket) -> ChannelState:
         probe.setblocking(False)
         try:
             probe.connect(str(self._path))

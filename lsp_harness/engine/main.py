@@ -17,7 +17,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
-from lsp_harness.disk.local_channel import LocalChannel, open_channel
+from lsp_harness.disk.channel_form import LocalChannel
+from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.inference.running_engines import pid_file, write_pid_file
 from lsp_harness.process.detached_process import Heartbeat
 from lsp_harness.process.inherited_descriptors import open_inherited

@@ -164,8 +164,6 @@ def read_artifact(
     raise FileMissing(f"there is no artifact {artifact_id} in this session; its id is in the output that names it")
 
 
-
-
 def _read_part(folder: Path, name: str, offset: int, limit: int) -> ArtifactPart:
     with OpenFolder(folder) as opened:
         descriptor = opened.open_file(name, READING | NO_WAIT)

@@ -8,6 +8,7 @@ they end when they are idle. So nothing outside of the session is ended.
 import atexit
 import os
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress

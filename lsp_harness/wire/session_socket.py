@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from lsp_harness.disk.local_channel import LocalChannel, open_channel
+from lsp_harness.disk.channel_form import LocalChannel
+from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.disk.temporary_place import APP, choose_temporary_place
 
 SOCKET_VARIABLE = "LSP_HARNESS_SOCKET"

@@ -11,7 +11,8 @@ from time import time
 from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import EngineSettings
-from lsp_harness.disk.local_channel import HttpAccess, open_channel
+from lsp_harness.disk.channel_form import HttpAccess
+from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.errors import EngineBusy, EngineError, EngineFailed, EngineRefused, EngineStuck, EngineUnavailable
 from lsp_harness.extras import describe_missing_extra
 from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent

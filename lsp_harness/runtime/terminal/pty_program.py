@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.extras import need_extra
+
 assert sys.platform != "win32"
 
 from lsp_harness.process import child_supervisor
