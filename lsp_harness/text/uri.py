@@ -14,6 +14,11 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 URI_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 """The parts of a URI as in RFC 3986, but a scheme of one letter is the drive of a Windows path."""
+LOCAL_NAMES = ("", "localhost")
+"""Hosts in a URI that mean this machine."""
+IS_WINDOWS = os.name == "nt"
+WINDOWS_DRIVE = re.compile(r"[A-Za-z]:\\")
+WINDOWS_SHARE = re.compile(r"\\\\[^\\]+\\[^\\]+")
 MAX_NESTED_URIS = 2
 """How many levels of URIs inside URIs are searched."""
 GIT_FOLDER = "/.git/"
@@ -45,7 +50,10 @@ def local_path(uri: Any) -> Path | None:
     if not isinstance(uri, str):
         return None
     scheme, authority, path, _ = split_uri(uri)
-    if scheme == "file" and authority.lower() in ("", "localhost"):
+    if IS_WINDOWS:
+        name = windows_name(uri)
+        return Path(name) if name else None
+    if scheme == "file" and authority.lower() in LOCAL_NAMES:
         name = unescape(path)
     elif not scheme and not authority:
         name = uri
@@ -55,6 +63,27 @@ def local_path(uri: Any) -> Path | None:
         return None
     # `pathlib` gives two slashes at the beginning another meaning
     return Path("/" + name.lstrip("/"))
+
+
+def windows_name(uri: str) -> str:
+    """Return the path of a file on Windows that a URI or a plain absolute path names, or an empty text.
+
+    A drive has a capital letter, because editors write it in both ways. A host is a server with a shared folder.
+    """
+    scheme, authority, path, _ = split_uri(uri)
+    if scheme == "file":
+        name = unescape(path).replace("/", "\\")
+        if authority.lower() not in LOCAL_NAMES:
+            name = f"\\\\{authority}{name}"
+        elif WINDOWS_DRIVE.match(name[1:]):
+            name = name[1:]
+    elif not scheme:
+        name = uri.replace("/", "\\")
+    else:
+        return ""
+    if "\0" in name or not (WINDOWS_DRIVE.match(name) or WINDOWS_SHARE.match(name)):
+        return ""
+    return name[0].upper() + name[1:]
 
 
 def remote_path(uri: str) -> str:

@@ -1,11 +1,16 @@
 """The other places of a file: a folder that is mounted twice can be reached by two paths."""
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from lsp_harness.process.sandbox.scratch_layers import ESCAPES
+if sys.platform == "linux":
+    from lsp_harness.process.sandbox.scratch_layers import ESCAPES
+else:
+    # other systems have no table of mounts
+    ESCAPES = ()
 
 MOUNTS = Path("/proc/self/mountinfo")
 DEVICE_COLUMN, ROOT_COLUMN, PLACE_COLUMN = 2, 3, 4
