@@ -6,7 +6,7 @@ STAMP := .venv/.ready
 AGAIN := --last-failed --last-failed-no-failures=none --maxfail=5
 SAY_AGAIN := echo "what failed runs once more, alone:"
 # one core has time for these while pyright needs the other
-CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/package
+CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/test_platforms.py tests/package
 ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
 
 .PHONY: help demo unit test e2e check types rules setup agents fmt docs snapshots clean xterm lock release
@@ -29,6 +29,7 @@ check: $(STAMP) ## lint, types, layers and tidiness, and the wheel in an environ
 
 types: $(STAMP)
 	@$(BIN)/pyright
+	@for system in Windows Darwin; do $(BIN)/pyright --pythonplatform $$system lsp_harness || exit 1; done
 
 rules: $(STAMP)
 	@$(BIN)/lint-imports --no-logo

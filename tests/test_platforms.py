@@ -60,6 +60,8 @@ SIMULATION = """
 import importlib, os, platform, select, signal, socket, subprocess, sys, types
 from types import SimpleNamespace as Fake
 
+import psutil
+
 names = sys.stdin.read().split()
 # first as on this system, so that the other packages are loaded
 for name in names:
@@ -83,7 +85,7 @@ for owner, absent in (
             delattr(owner, attribute)
 sys.platform = "win32"
 os.O_BINARY, signal.SIGBREAK = 0, signal.SIGTERM
-subprocess.STARTUPINFO = Fake
+subprocess.STARTUPINFO, subprocess.CREATE_NEW_PROCESS_GROUP = Fake, 0x200
 sys.modules["msvcrt"] = types.ModuleType("msvcrt")
 import ctypes, ctypes.wintypes
 ctypes.WinDLL = lambda *_, **__: Fake(CreateMutexW=Fake(), CloseHandle=Fake())
@@ -94,6 +96,7 @@ left = FOR_ONE_SYSTEM & set(sys.modules)
 assert not left, left
 """
 AFTERWARDS = """
+from pathlib import Path
 from lsp_harness.disk.local_channel import open_channel
 from lsp_harness.process import copied_process, process_table
 from lsp_harness.process.sandbox.sandbox_choice import choose_sandbox

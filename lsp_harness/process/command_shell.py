@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,13 +10,17 @@ from pathlib import Path
 from typing import Literal
 
 Dialect = Literal["bash", "posix"]
-BASH_PLACES = (
-    "/bin/bash",
-    "/usr/bin/bash",
-    "/usr/local/bin/bash",
-    "/opt/homebrew/bin/bash",
-    "/run/current-system/sw/bin/bash",
-)
+if sys.platform == "win32":
+    # that of Git for Windows
+    BASH_PLACES = ("C:/Program Files/Git/bin/bash.exe",)
+else:
+    BASH_PLACES = (
+        "/bin/bash",
+        "/usr/bin/bash",
+        "/usr/local/bin/bash",
+        "/opt/homebrew/bin/bash",
+        "/run/current-system/sw/bin/bash",
+    )
 """Paths where bash may be. `PATH` is not asked, because it may name a folder of the workspace."""
 FALLBACK = "/bin/sh"
 VARIABLES_OF_SHELLS = re.compile(
