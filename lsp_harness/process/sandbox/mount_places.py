@@ -10,7 +10,7 @@ if sys.platform == "linux":
     from lsp_harness.process.sandbox.scratch_layers import ESCAPES
 else:
     # other systems have no table of mounts
-    ESCAPES = ()
+    ESCAPES: tuple[tuple[bytes, bytes], ...] = ()
 
 MOUNTS = Path("/proc/self/mountinfo")
 DEVICE_COLUMN, ROOT_COLUMN, PLACE_COLUMN = 2, 3, 4

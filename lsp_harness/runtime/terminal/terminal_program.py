@@ -17,7 +17,7 @@ OUTER_TERMINAL = ("TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "
 """Variables about the terminal of this process, which say nothing about the new one."""
 
 
-class TerminalWriter(Protocol):
+class WritableTerminal(Protocol):
     """The input of a terminal."""
 
     def add(self, data: bytes) -> bool:
@@ -29,7 +29,7 @@ class TerminalWriter(Protocol):
         ...
 
 
-class TerminalReader(PausableOutput, Protocol):
+class ReadableTerminal(PausableOutput, Protocol):
     """The output of a terminal."""
 
     ended: asyncio.Event
@@ -49,11 +49,11 @@ class TerminalProgram(LeadingChild, Protocol):
 
     program_pid: int
 
-    def open_input(self) -> TerminalWriter:
+    def open_input(self) -> WritableTerminal:
         """Return the input of the terminal."""
         ...
 
-    def open_output(self, receive: Callable[[bytes], None]) -> TerminalReader:
+    def open_output(self, receive: Callable[[bytes], None]) -> ReadableTerminal:
         """Begin to read the output of the terminal, and give it to a function."""
         ...
 
