@@ -116,6 +116,8 @@ def read_idle_s() -> float | None:
 
     Programs at low priority give way by themselves.
     """
+    if sys.platform == "win32":
+        return None
     try:
         with open(PROC / "stat", "rb") as file:
             fields = file.readline().split()
