@@ -4,6 +4,7 @@ Source: https://github.com/ulid/spec. The ids of sessions, events, tasks and art
 """
 
 import re
+import threading
 from secrets import randbits
 from time import time_ns
 
@@ -16,8 +17,12 @@ _PATTERN = re.compile(f"[0-7][{ALPHABET}]{{{LENGTH - 1}}}")
 """The first character has three bits only, because 26 of five bits are two more than 128."""
 
 
+_newest = 0
+_newest_lock = threading.Lock()
+
+
 def make_ulid(milliseconds: int | None = None) -> str:
-    """Return a new identifier.
+    """Return a new identifier, which comes after all earlier ones of this process that have the present time.
 
     Args:
         milliseconds: Its time since 1970. The default is the present.
@@ -25,10 +30,15 @@ def make_ulid(milliseconds: int | None = None) -> str:
     Raises:
         ValueError: The time has more than 48 bits.
     """
+    global _newest
     time = time_ns() // 1_000_000 if milliseconds is None else milliseconds
     if time >> TIME_BITS:
         raise ValueError(f"the time {time} is not one of a ULID")
     value = time << RANDOM_BITS | randbits(RANDOM_BITS)
+    if milliseconds is None:
+        with _newest_lock:
+            # several of one millisecond, or a clock that was set back
+            _newest = value = max(value, _newest + 1)
     return "".join(ALPHABET[value >> 5 * position & 31] for position in reversed(range(LENGTH)))
 
 
