@@ -23,7 +23,7 @@ from cyclopts.exceptions import (
 )
 
 from lsp_harness.cli.command_table import GROUPS, REPOSITORY_COMMANDS, app
-from lsp_harness.cli.console import print_json
+from lsp_harness.cli.console import print_json, say
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
 from lsp_harness.files.folders import is_project
@@ -59,9 +59,8 @@ def run_command(arguments: Sequence[str]) -> int:
     A text of several words that is no command is a prompt for the model. Without arguments, a conversation begins in
     a terminal.
     """
-    if sorted(arguments) == ["--json", "--version"]:
-        # programs compare the version of the wire before they start a session
-        print_json({"version": VERSION, "wire": WIRE_VERSION})
+    if "--version" in arguments and {"--version", "--json"}.issuperset(arguments):
+        print_version(is_for_programs="--json" in arguments)
         return 0
     arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
     arguments = _move_lone_hyphen(arguments)
@@ -69,6 +68,17 @@ def run_command(arguments: Sequence[str]) -> int:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")
     except CycloptsError as error:
         raise UsageError(explain_error(error, arguments)) from error
+
+
+def print_version(*, is_for_programs: bool) -> None:
+    """Print the version, the library and the model, as text or as one JSON object."""
+    from lsp_harness.cli.version_report import describe_parts, describe_version
+
+    if is_for_programs:
+        # programs compare the version of the wire before they start a session
+        print_json({"version": VERSION, "wire": WIRE_VERSION, **describe_parts()})
+    else:
+        say(describe_version())
 
 
 def _move_lone_hyphen(arguments: Sequence[str]) -> Sequence[str]:

@@ -36,7 +36,8 @@ local function check_executable(cmd)
   local started, process = pcall(vim.system, { path, '--version' }, { text = true, timeout = TIMEOUT_MS })
   local result = started and process:wait() or { code = -1, stderr = process }
   if result.code == 0 then
-    health.ok(('%s: %s'):format(path, vim.trim(result.stdout)))
+    -- the version, and a line each for the library and the model
+    health.ok(('%s: %s'):format(path, (vim.trim(result.stdout):gsub('\n', '; '))))
   else
     health.error(('%s --version failed (%d): %s'):format(path, result.code, vim.trim(result.stderr or '')))
   end
