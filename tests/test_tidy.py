@@ -189,6 +189,7 @@ LANGUAGE_WORDS = {
     "lsp_harness/server/commands/server_state.py": {"python"},
     "lsp_harness/verify/project_tests/node_scripts.py": {"tsx"},
     "lsp_harness/verify/project_tests/other_runners.py": {"go", "tsx"},
+    "lsp_harness/cli/commands/completion_cli.py": {"bash"},
     "lsp_harness/cli/commands/gate_cli.py": {"bash"},
     "lsp_harness/cli/selftest/ability_checks.py": {"bash"},
     "lsp_harness/sessions/saved_tasks.py": {"shell"},

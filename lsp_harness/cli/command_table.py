@@ -23,6 +23,7 @@ class Command:
         summary: The first line of its docstring.
         arguments: The arguments, as the usage shows them.
         example: A command line without the program, for the help of the command.
+        note: Further lines for the help of the command, in Markdown.
         has_subcommands: Whether the module has an `app` with subcommands instead of a function with the command's name.
         module: The module of the command in `lsp_harness.cli`. If empty, it is `commands.<name>_cli`.
         is_measurement: Whether its module is in `benchmarks`, which only the repository has.
@@ -35,6 +36,7 @@ class Command:
     has_subcommands: bool = False
     module: str = ""
     is_measurement: bool = False
+    note: str = ""
 
     @property
     def target(self) -> str:
@@ -44,6 +46,13 @@ class Command:
             return f"benchmarks.{self.name}_cli:{attribute}"
         return f"lsp_harness.cli.{self.module or f'commands.{self.name}_cli'}:{attribute}"
 
+
+COMPLETION_NOTE = """Write the script into a file, and again after an update of lsp-harness:
+
+- bash: `~/.local/share/bash-completion/completions/lsp-harness`. Without the package bash-completion, let `~/.bashrc`
+  read the file: `source FILE`.
+- zsh: `_lsp-harness` in a folder that `$fpath` names before `compinit` runs.
+- fish: `~/.config/fish/completions/lsp-harness.fish`"""
 
 CommandGroups = Mapping[str, Iterable[Command]]
 """Commands by the title of their group, in the order of `--help`."""
@@ -60,6 +69,13 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
         Command("doctor", "Check this installation and say how to repair it."),
         Command("demo", "Watch the real model complete code and repair an error."),
         Command("model", "Download, list, inspect and delete models.", has_subcommands=True),
+        Command(
+            "completion",
+            "Print a script with which a shell completes commands and options.",
+            "SHELL",
+            "completion bash",
+            note=COMPLETION_NOTE,
+        ),
     ),
     "Daily work": (
         Command(
@@ -245,7 +261,7 @@ def make_app(groups: CommandGroups) -> cyclopts.App:
             if command.arguments:
                 details["usage"] = f"Usage: lsp-harness {command.name} [OPTIONS] {command.arguments}"
             if command.example:
-                details["help_epilogue"] = f"Example: lsp-harness {command.example}"
+                details["help_epilogue"] = f"Example: lsp-harness {command.example}\n\n{command.note}".rstrip()
             program.command(
                 command.target, name=command.name, help=command.summary, sort_key=position, group=group, **details
             )
