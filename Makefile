@@ -62,6 +62,7 @@ docs: $(STAMP) ## rewrite the generated pages, and the commands and settings in 
 	@$(BIN)/python -m tools.checks_page > docs/checks.md
 	@$(BIN)/python -m tools.tools_page > docs/tools.md
 	@$(BIN)/python -m tools.commands_page > docs/commands.md
+	@$(BIN)/python -m tools.man_page > docs/lsp-harness.1
 	@$(BIN)/python -m tools.events_page > docs/events.md
 	@$(BIN)/python -m tools.sessions_page docs/sessions.md
 	@$(BIN)/python -m tools.permissions_page docs/permissions.md

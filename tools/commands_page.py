@@ -24,11 +24,11 @@ def render(groups: CommandGroups = GROUPS, program: cyclopts.App = app) -> str:
     for title, commands in groups.items():
         parts.append(f"\n## {title}\n\n| command | what it does |\n| --- | --- |\n")
         for command in commands:
-            parts += (f"| `lsp-harness {usage}` | {summary} |\n" for usage, summary in _list_rows(command, program))
+            parts += (f"| `lsp-harness {usage}` | {summary} |\n" for usage, summary in list_rows(command, program))
     return "".join(parts)
 
 
-def _list_rows(command: Command, program: cyclopts.App) -> Iterator[tuple[str, str]]:
+def list_rows(command: Command, program: cyclopts.App) -> Iterator[tuple[str, str]]:
     """Return the usage and the summary of a command, or of each of its subcommands."""
     if not command.has_subcommands:
         yield f"{command.name} {command.arguments}".rstrip(), command.summary
