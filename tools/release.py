@@ -1,16 +1,14 @@
 """Release of a version: `python -m tools.release VERSION [--dry-run]`.
 
-It writes the version and the changelog, builds the wheel and the extension of VS Code into `dist/`, looks into the
-wheel, commits and tags. It pushes and uploads nothing. A dry run does all of it in a temporary clone.
+It writes the version and the changelog, builds the files of the release into `dist/` (`tools/release_files.py`),
+installs each of them (`tools/release_trials.py`), commits and tags. It pushes and uploads nothing. A dry run does all
+of it in a temporary clone.
 """
 
 import argparse
-import os
 import re
 import shutil
-import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -18,12 +16,12 @@ from tempfile import TemporaryDirectory
 
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.release_files import EXTENSION, KINDS, ROOT, VENDOR, ReleaseError, build_files, run
+from tools.release_trials import try_files
+
 BRANCH = "main"
 GREEN_MARK = Path(".venv", ".green")
 """The file in which `.ci/run` keeps the commit whose tests have passed."""
-VENDOR = Path("lsp_harness", "api", "page", "vendor")
-EXTENSION = Path("editors", "vscode")
 VERSION_LINES: dict[str, tuple[str, str, int]] = {
     "pyproject.toml": (r'^version = "[^"]*"', 'version = "{}"', 1),
     "lsp_harness/wire/version.py": (r'^VERSION = "[^"]*"', 'VERSION = "{}"', 1),
@@ -32,27 +30,6 @@ VERSION_LINES: dict[str, tuple[str, str, int]] = {
     "editors/vscode/package-lock.json": (r'^(  |      )"version": "[^"]*"', r'\1"version": "{}"', 2),
 }
 """Path of each file with the version → pattern, replacement, and how often it is there."""
-WHEEL_FILES = (
-    "lsp_harness/api/page/vendor/xterm.mjs",
-    "lsp_harness/api/page/vendor/addon-fit.mjs",
-    "lsp_harness/api/page/vendor/xterm.css",
-    "lsp_harness/api/page/vendor/xterm.LICENSE",
-)
-LICENCE_FILES = ("LICENSE", "NOTICE")
-
-
-class ReleaseError(Exception):
-    """A release is not possible. The text says why, and what to do."""
-
-
-def run(root: Path, *command: str) -> str:
-    """Run a program in the repository and return its output. Raise ReleaseError if it fails."""
-    # a test that starts a release has variables for its own pytest
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=variables)
-    if done.returncode:
-        raise ReleaseError(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}")
-    return done.stdout.strip()
 
 
 def list_fragments(root: Path) -> list[Path]:
@@ -113,54 +90,23 @@ def write_changelog(root: Path, version: str) -> None:
         run(root, sys.executable, "-m", "towncrier", "build", "--yes", "--version", version)
 
 
-def build_wheel(root: Path) -> Path:
-    dist = root / "dist"
-    shutil.rmtree(dist, ignore_errors=True)
-    run(root, sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(dist), ".")
-    [wheel] = dist.glob("*.whl")
-    return wheel
-
-
-def find_wheel_faults(wheel: Path, version: str) -> list[str]:
-    """Return what is wrong with a wheel: its version, its licences, and the files of the terminal in the inspector."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-        [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
-        is_version = f"\nVersion: {version}\n" in archive.read(metadata).decode()
-    info = metadata.removesuffix("METADATA")
-    wanted = [*WHEEL_FILES, *(f"{info}licenses/{name}" for name in LICENCE_FILES)]
-    faults = [f"{name} is missing" for name in wanted if name not in names]
-    return faults if is_version else [f"its version is not {version}", *faults]
-
-
-def build_extension(root: Path, version: str) -> Path:
-    run(root / EXTENSION, "npm", "run", "--silent", "package")
-    target = root / "dist" / f"lsp-harness-{version}.vsix"
-    shutil.move(root / EXTENSION / "lsp-harness.vsix", target)
-    return target
-
-
 def release(root: Path, version: str, say: Callable[[str], None], *, is_dry: bool) -> None:
     """Do all steps in the repository at `root`. A dry run leaves out what this machine has no files for."""
     write_version(root, version)
     write_changelog(root, version)
     run(root, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_tidy.py", "-k", "version")
     say(f"version {version} and its changelog are written")
-    if is_dry and not (root / VENDOR).is_dir():
-        say(f"left out: the terminal of the inspector is not in {VENDOR}: run `make xterm`")
-    elif not is_dry:
+    kinds = list(KINDS)
+    if not is_dry:
         run(root, ".ci/xterm.sh")
-    wheel = build_wheel(root)
-    faults = find_wheel_faults(wheel, version)
-    if is_dry and not (root / VENDOR).is_dir():
-        faults = [fault for fault in faults if "/vendor/" not in fault]
-    if faults:
-        raise ReleaseError(f"{wheel.name}: {'; '.join(faults)}")
-    say(f"dist/{wheel.name}")
-    if is_dry and not (root / EXTENSION / "node_modules").exists():
+    elif not (root / EXTENSION / "node_modules").exists():
         say("left out: the extension, because its node modules are missing: run .ci/editors.sh")
-    else:
-        say(f"dist/{build_extension(root, version).name}")
+        kinds.remove("vscode")
+    folder = root / "dist"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    files = build_files(root, folder, kinds, lambda line: say(line if line.startswith("left out") else f"dist/{line}"))
+    try_files(files, version, say)
     person = ("-c", "user.name=dry run", "-c", "user.email=dry-run@localhost") if is_dry else ()
     run(root, "git", "add", "--update")
     run(root, "git", *person, "commit", "--quiet", "-m", f"Release {version}")

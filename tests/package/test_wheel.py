@@ -15,7 +15,7 @@ from lsp_harness.config.schema import ModelSettings
 from lsp_harness.errors import EngineError, HarnessError, UsageError
 from lsp_harness.inference.models.model_files import resolve_model
 from tests.test_tidy import PROJECT, ROOT
-from tools.release import find_wheel_faults
+from tools.release_files import find_wheel_faults
 
 
 @pytest.fixture(scope="module")
