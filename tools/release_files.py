@@ -52,11 +52,18 @@ class ReleaseError(Exception):
     """A release is not possible. The text says why, and what to do."""
 
 
-def run(root: Path, *command: str) -> str:
-    """Run a program in the repository and return its output. Raise ReleaseError if it fails."""
+def run(root: Path, *command: str, date: int | None = None) -> str:
+    """Run a program in the repository and return its output. Raise ReleaseError if it fails.
+
+    Args:
+        root: The repository.
+        command: The program and its arguments.
+        date: The date that the program gives to what it makes, in seconds. By default it is the present.
+    """
     # a test that starts a release has variables for its own pytest
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    variables["SOURCE_DATE_EPOCH"] = str(MEMBER_TIME)
+    if date is not None:
+        variables["SOURCE_DATE_EPOCH"] = str(date)
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=variables)
     if done.returncode:
         raise ReleaseError(f"{' '.join(command)} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}")
@@ -77,7 +84,7 @@ def check_file(file: Path, faults: Iterable[str]) -> Path:
 
 def build_distributions(root: Path, folder: Path) -> tuple[Path, Path]:
     """Build the source distribution, and the wheel from it. Return both files."""
-    run(root, sys.executable, "-m", "build", "--outdir", str(folder))
+    run(root, sys.executable, "-m", "build", "--outdir", str(folder), date=MEMBER_TIME)
     version = read_version(root)
     [source] = folder.glob(f"lsp_harness-{version}.tar.gz")
     [wheel] = folder.glob(f"lsp_harness-{version}-*.whl")
@@ -108,7 +115,7 @@ def find_wheel_faults(wheel: Path, version: str) -> list[str]:
 
 def build_extension(root: Path, folder: Path) -> Path:
     """Build the extension of VS Code."""
-    run(root / EXTENSION, "npm", "run", "--silent", "package")
+    run(root / EXTENSION, "npm", "run", "--silent", "package", date=MEMBER_TIME)
     return Path(shutil.copy(root / EXTENSION / EXTENSION_FILE, folder / EXTENSION_FILE))
 
 

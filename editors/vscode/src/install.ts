@@ -25,7 +25,10 @@ export async function installServer(context: vscode.ExtensionContext, harness: H
   const existed = await exists(folder);
   const button = await vscode.window.showInformationMessage(
     `Install ${requirement} with ${python}?`,
-    { modal: true, detail: `pip installs it and its dependencies only into\n${folder}` },
+    {
+      modal: true,
+      detail: `pip installs it and its dependencies only into\n${folder}\nIf llama.cpp is not on this machine, it is downloaded (10 MiB).`,
+    },
     "Install",
   );
   if (button === undefined) {
@@ -50,6 +53,12 @@ export async function installServer(context: vscode.ExtensionContext, harness: H
       }
       return;
     }
+    try {
+      await fetchLibrary(folder, token, report);
+    } catch (error) {
+      // the server works without it, and says itself what is missing
+      harness.log.warn(`the library of llama.cpp was not fetched: ${error instanceof Error ? error.message : String(error)}`);
+    }
     await harness.restart();
   });
 }
@@ -67,6 +76,23 @@ async function install(
   const environmentPython = path.join(scriptsFolder(folder, process.platform), process.platform === "win32" ? "python.exe" : "python");
   const options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--upgrade"];
   await run(environmentPython, ["-m", "pip", "install", ...options, requirement], token, report);
+}
+
+/** Download the prebuilt library of llama.cpp for this machine, if the engine has none. */
+async function fetchLibrary(folder: string, token: vscode.CancellationToken, report: (line: string) => void): Promise<void> {
+  const name = process.platform === "win32" ? "lsp-harness.exe" : "lsp-harness";
+  const program = path.join(scriptsFolder(folder, process.platform), name);
+  const { environment } = serverSettings();
+  const lines: string[] = [];
+  const subject = ["engine", "libraries"];
+  await run(program, [...subject, "list", "--json"], token, (line) => lines.push(line), environment);
+  // warnings may stand before it
+  const answer = lines.join("\n");
+  const { used } = JSON.parse(answer.slice(answer.indexOf("{\n"))) as { used: object | null };
+  if (used === null) {
+    report("downloading llama.cpp");
+    await run(program, [...subject, "use", "--quiet"], token, report, environment);
+  }
 }
 
 /** Show an error. It does not wait for the user, because the progress notification ends with the installation. */

@@ -7,16 +7,19 @@ const IS_POSIX = process.platform !== "win32";
 
 /**
  * Resolve when the program ends with exit code 0, else rejects with its last line of output. `onLine` gets every line.
+ * `environment` has variables besides those of this process.
  */
 export function run(
   program: string,
   args: string[],
   token: vscode.CancellationToken,
   onLine: (text: string) => void,
+  environment: Record<string, string> = {},
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     // a process group, because an installer starts compilers, which must also end on cancellation
-    const child = spawn(program, args, { detached: IS_POSIX, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    const env = { ...process.env, ...environment };
+    const child = spawn(program, args, { detached: IS_POSIX, env, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
     let lastLine = "";
     let partialLine = "";
     const read = (chunk: string): void => {

@@ -15,6 +15,8 @@ import pytest
 
 from tests.editors.neovim.conftest import MEAN, PLUGIN, REST, need
 from tests.editors.neovim.editor import Editor
+from tests.test_tidy import ROOT
+from tools.release_files import build_plugin, read_version
 
 
 def block(language: str, having: str) -> str:
@@ -27,9 +29,8 @@ def block(language: str, having: str) -> str:
 
 @pytest.fixture
 def newcomer_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home directory with only a clone, and `lsp-harness` with a scripted engine on the PATH."""
+    """A home directory with a small project, and `lsp-harness` with a scripted engine on the PATH."""
     home = tmp_path / "me"
-    shutil.copytree(PLUGIN, home / "clone/editors/neovim")
     for name in [name for name in os.environ if name.startswith("XDG_") or name in ("NVIM", "NVIM_APPNAME")]:
         monkeypatch.delenv(name)
     script = tmp_path / "script.json"
@@ -61,15 +62,16 @@ def start_neovim(home: Path) -> Iterator[Editor]:
         nvim.close()
 
 
-@pytest.mark.parametrize("way", ["native package", "by hand"])
+@pytest.mark.parametrize("way", ["archive of a release", "checkout"])
 def test_a_newcomer_gets_ghost_text(newcomer_home: Path, way: str):
-    init = newcomer_home / ".config/nvim/init.lua"
-    setup = block("lua", "setup({")
-    if way == "by hand":
-        setup = fill_in(block("lua", "runtimepath:prepend"), newcomer_home) + setup
+    if way == "checkout":
+        shutil.copytree(PLUGIN, newcomer_home / "clone/editors/neovim")
+        commands = fill_in(block("sh", "ln -s"), newcomer_home)
     else:
-        subprocess.run(["bash", "-euc", fill_in(block("sh", "ln -s"), newcomer_home)], check=True)
-    init.write_text(setup)
+        build_plugin(ROOT, newcomer_home, read_version(ROOT))
+        commands = block("sh", "tar -xzf")
+    subprocess.run(["bash", "-euc", commands], check=True, cwd=newcomer_home)
+    (newcomer_home / ".config/nvim/init.lua").write_text(block("lua", "setup({"))
 
     with start_neovim(newcomer_home) as editor:
         # no message of a wrong option or a missing file
@@ -91,14 +93,19 @@ def test_a_newcomer_gets_ghost_text(newcomer_home: Path, way: str):
 
         editor.nvim.command("checkhealth lsp_harness")
         assert [line for line in editor.buffer if "ERROR" in line or "WARNING" in line] == []
-        editor.nvim.command("helptags ALL")
+        if way == "checkout":
+            editor.nvim.command("helptags ALL")
         editor.nvim.command("help lsp_harness")
         assert editor.nvim.current.buffer.name.endswith("doc/lsp_harness.txt")
 
 
-def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer_home: Path):
+def test_the_other_ways_lead_to_the_plugin_in_a_checkout(newcomer_home: Path):
     """The plugin manager is not installed, so the test only reads its specification."""
+    shutil.copytree(PLUGIN, newcomer_home / "clone/editors/neovim")
     with start_neovim(newcomer_home) as editor:
         spec = editor.lua(f"return {fill_in(block('lua', 'lazy ='), newcomer_home)}")
         assert spec == {"dir": str(newcomer_home / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
         assert Path(spec["dir"], "plugin/lsp_harness.lua").exists()
+        by_hand = fill_in(block("lua", "runtimepath:prepend"), newcomer_home)
+        assert not editor.lua("return (pcall(require, 'lsp_harness'))")
+        assert editor.lua(f"{by_hand} return (pcall(require, 'lsp_harness'))")

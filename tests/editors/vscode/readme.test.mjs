@@ -1,6 +1,6 @@
-// The steps of the extension's README, literally, by somebody who has a checkout and a VS Code nobody has used yet: its own
-// code block and its own names of commands. What this cannot do is said where it does something else. Before the server is
-// installed, who changes their mind gets back what was.
+// The steps of the extension's README, literally, by somebody who has the files of a release and a VS Code nobody has used
+// yet: its first code block and its own names of commands. What this cannot do is said where it does something else. Before
+// the server is installed, who changes their mind gets back what was.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -11,6 +11,7 @@ import { photographing, PYTHON, REAL, ROOT, startRig, there, until } from "./rig
 const README = fs.readFileSync(path.join(ROOT, "editors/vscode/README.md"), "utf8");
 const STEPS = /^## In five minutes\n([\s\S]*?)^## /m.exec(README)[1];
 const BLOCK = /^ *```sh\n([\s\S]*?)^ *```$/m.exec(STEPS)[1];
+const VERSION = JSON.parse(fs.readFileSync(path.join(ROOT, "editors/vscode/package.json"), "utf8")).version;
 const [INSTALL, DOWNLOAD] = [...STEPS.matchAll(/\*(lsp-harness: [^*]+)\*/g)].map(([, title]) => title);
 const SUMS = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n\n\ndef mean(values):\n    ";
 let rig, page, place;
@@ -21,13 +22,16 @@ before(
     const clone = path.join(place, "clone");
     run("git", ["clone", "--quiet", "--depth", "1", `file://${ROOT}`, clone]);
     // changes that are not committed are to be tried as well
-    const changed = run("git", ["-C", ROOT, "ls-files", "-z", "--modified", "--others", "--exclude-standard", "editors", "lsp_harness"]);
+    const changed = run("git", ["-C", ROOT, "ls-files", "-z", "--modified", "--others", "--exclude-standard", "editors", "lsp_harness", "tools"]);
     for (const name of changed.split("\0").filter((name) => name && fs.existsSync(path.join(ROOT, name)))) {
       fs.cpSync(path.join(ROOT, name), path.join(clone, name));
     }
-    // what it needs would be built for many minutes: pip is given the wheel alone, the rest is what these tests run with
-    run(PYTHON, ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", place, clone]);
-    const [wheel] = fs.readdirSync(place).filter((name) => name.endsWith(".whl"));
+    fs.symlinkSync(path.join(ROOT, "editors/vscode/node_modules"), path.join(clone, "editors/vscode/node_modules"));
+    // what `make release` builds
+    const release = path.join(place, "release");
+    run(PYTHON, ["-m", "tools.release_files", release, "python", "vscode"], { cwd: clone, env: { ...process.env, PYTHONPATH: clone } });
+    const [wheel] = fs.readdirSync(release).filter((name) => name.endsWith(".whl"));
+    // what the server needs would be downloaded for minutes: pip is given the wheel alone, the rest is what these tests run with
     process.env.PIP_NO_DEPS = "1";
     const [packages, bin] = run(PYTHON, ["-c", "import os, sys, sysconfig; print(sysconfig.get_path('purelib')); print(os.path.dirname(os.path.realpath(sys.executable)))"]).split("\n");
     rig = await startRig({
@@ -39,12 +43,12 @@ before(
       // the python3 that somebody with a newer one has first
       programs: { ".profile": `PATH="${bin}:$PATH"\n` },
       files: { "sums.py": SUMS },
-      settings: { "lspHarness.server.requirement": path.join(place, wheel) },
+      settings: { "lspHarness.server.requirement": path.join(release, wheel) },
       install: (code, env) => {
         const own = ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"].map((name) => `${name}='${env[name]}'`);
         fs.mkdirSync(path.join(place, "bin"));
         fs.writeFileSync(path.join(place, "bin/code"), `#!/bin/sh\n${own.join(" ")} exec ${code.map((each) => `'${each}'`).join(" ")} "$@"\n`, { mode: 0o755 });
-        run("bash", ["-euc", BLOCK], { cwd: clone, env: { ...process.env, PATH: `${path.join(place, "bin")}:${process.env.PATH}` } });
+        run("bash", ["-euc", BLOCK], { cwd: release, env: { ...process.env, PATH: `${path.join(place, "bin")}:${process.env.PATH}` } });
       },
     });
     page = rig.page;
@@ -78,7 +82,7 @@ function run(program, args, options = {}) {
 
 it("the extension is there, and says that the server is not", async () => {
   const extensions = fs.readdirSync(path.join(rig.dir, "extensions")).filter((name) => name.startsWith("lsp-harness"));
-  assert.equal(extensions.length, 1);
+  assert.deepEqual(extensions.map((name) => name.startsWith(`lsp-harness.lsp-harness-${VERSION}`)), [true]);
   await rig.bar(/not installed/);
   await rig.notification("the server is not installed on this machine").waitFor();
   assert.equal(fs.existsSync(managed()), false);
