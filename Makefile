@@ -9,7 +9,7 @@ SAY_AGAIN := echo "what failed runs once more, alone:"
 CHECK_TESTS := tests/test_tidy.py tests/test_code_rules.py tests/test_platforms.py tests/package
 ALL_TESTS := --ignore=tests/editors $(CHECK_TESTS:%=--ignore=%)
 
-.PHONY: help demo unit test e2e check types rules setup agents fmt docs snapshots clean xterm lock release
+.PHONY: help demo unit test e2e check types rules setup agents fmt docs snapshots clean xterm lock packages release
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -74,7 +74,10 @@ lock: $(STAMP) ## write the versions of all installed packages into constraints.
 	@$(BIN)/python -m tools.lock > constraints.new && mv constraints.new constraints.txt
 	@touch $(STAMP)
 
-release: $(STAMP) ## VERSION=x.y.z: changelog, wheel, extension and tag; with DRY_RUN=1 in a temporary clone
+packages: $(STAMP) ## the files of a release, from this checkout, into dist/: wheel, sdist, vsix, Neovim plugin
+	@$(BIN)/python -m tools.release_files dist
+
+release: $(STAMP) ## VERSION=x.y.z: changelog, these files, and a tag; with DRY_RUN=1 in a temporary clone
 	@$(BIN)/python -m tools.release "$(VERSION)" $(if $(DRY_RUN),--dry-run)
 
 xterm: ## the terminal of the inspector, from npm

@@ -31,6 +31,7 @@ COMMANDS = {command.name: command for group in ALL_GROUPS.values() for command i
 
 FENCE = re.compile(r"^( *)```[^\n]*\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 INDENTED_BLOCK = re.compile(r"(?:^ {4}[^\n]*\n(?:\n(?= {4}))?)+", re.MULTILINE)
+SETTINGS_BLOCK = re.compile(r"^ *```(json|toml)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+?)\s*$", re.MULTILINE)
@@ -210,6 +211,18 @@ def test_each_mentioned_target_of_make_exists():
     targets = set(re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     used = [(page, name) for page, part in read_code() if part.startswith("make ") for name in TARGET.findall(part)]
     assert [f"{page}: make {name}" for page, name in used if name not in targets] == []
+
+
+def test_each_shown_file_of_settings_can_be_read():
+    """No registry has a schema of the settings of most editors, so the blocks are only read."""
+    faults: list[str] = []
+    for page in map(read_page, PAGES):
+        for kind, block in SETTINGS_BLOCK.findall(page.text):
+            try:
+                json.loads(block) if kind == "json" else tomllib.loads(block)
+            except ValueError as error:
+                faults.append(f"{page.name}: {error}")
+    assert faults == []
 
 
 @cache

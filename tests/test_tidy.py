@@ -31,6 +31,7 @@ TOP = {
     "CHANGELOG.md",
     "changelog.d",
     "Makefile",
+    "Containerfile",
     "constraints.txt",
     "lsp_harness",
     "benchmarks",
