@@ -9,10 +9,10 @@ import pytest
 from ptyprocess import PtyProcess
 
 from lsp_harness.cli.command_table import GROUPS, app
-from lsp_harness.cli.commands.completion_cli import make_script
+from lsp_harness.cli.commands.completion_cli import ShellName, make_script
 from tests.cli.conftest import Shell
 
-SHELLS = ("bash", "zsh", "fish")
+SHELLS: tuple[ShellName, ...] = ("bash", "zsh", "fish")
 ASK_BASH = """
 source "$1"; shift
 registered=$(complete -p lsp-harness); [[ $registered =~ -F\\ ([^ ]+) ]] && function=${BASH_REMATCH[1]}
@@ -24,10 +24,9 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "$function"; printf '%s\\n' "${COMPRE
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Files with the scripts of all shells, by the name of the shell."""
     folder = tmp_path_factory.mktemp("scripts")
-    files = {name: folder / f"lsp-harness.{name}" for name in SHELLS}
-    for name, file in files.items():
-        file.write_text(make_script(name))
-    return files
+    for name in SHELLS:
+        (folder / name).write_text(make_script(name))
+    return {name: folder / name for name in SHELLS}
 
 
 def ask_bash(script: Path, *words: str) -> list[str]:

@@ -16,7 +16,6 @@ ESCAPE = re.compile(r"\\(?:-|&|f[BIR]|\((?:rs|dq|aq|ga|ti|ha)|\[u[0-9A-F]{4,5}\]
 SHOW_PAGE = {
     "groff": ["-man", "-Tascii", "-ww", "-z"],
     "man": ["--warnings=w", "--local-file"],
-    "mandoc": ["-T", "lint", "-W", "error"],
 }
 """Program → the arguments with which it reads a page and reports what is wrong with it."""
 

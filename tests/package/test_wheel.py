@@ -70,7 +70,8 @@ def test_the_wheel_carries_queries_grammars_models_and_types(wheel: Path):
         "lsp_harness/sdk/__init__.py",
     }
     assert wanted <= names
-    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"lsp_harness"}
+    outside = {name for name in names if not name.startswith("lsp_harness/") and ".dist-info/" not in name}
+    assert outside == {f"lsp_harness-{PROJECT['project']['version']}.data/data/share/man/man1/lsp-harness.1"}
 
 
 def test_the_wheel_carries_the_terminal_of_the_inspector_and_its_licence(wheel: Path, terminal_problem: str):
@@ -101,6 +102,16 @@ def test_help_names_every_command(program: Path, tmp_path: Path):
     )
     for command in ("serve", "complete", "fix", "model", "engine", "demo", "doctor"):
         assert command in ran.stdout
+
+
+@pytest.mark.timeout(600)
+def test_the_completion_of_a_shell_and_the_man_page_need_no_extra(program: Path, tmp_path: Path):
+    argv = [program, "completion", "bash"]
+    ran = subprocess.run(argv, check=True, capture_output=True, text=True, cwd=tmp_path, env=make_outside_environment())
+    assert "complete -o bashdefault -o default -F _lsp_harness lsp-harness" in ran.stdout
+    assert '"digest"' in ran.stdout
+    assert '"bench"' not in ran.stdout, "only the repository has it"
+    assert (program.parent.parent / "share" / "man" / "man1" / "lsp-harness.1").is_file()
 
 
 @pytest.mark.timeout(600)
