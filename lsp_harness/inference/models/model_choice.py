@@ -22,7 +22,7 @@ DEVICE_MEMORY_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class MachineSpeed:
-    """What a machine can do, as measured with one model.
+    """The speed and the memory of a machine, as measured with one model.
 
     Attributes:
         model: The model whose speed was measured.
