@@ -35,6 +35,8 @@ os.environ.update(dict.fromkeys(PROGRAM_VARIABLES, "off"))
 # no test depends on what else this machine does: not in this process, and not in the processes that tests start
 machine_load.PROC = machine_load.POWER_SUPPLIES = Path("/dev/null")
 os.environ["LSP_HARNESS_BACKGROUND__WHEN"] = "always"
+# a shim of pyenv that starts the tests names its Python, which would be that of all projects of tests
+os.environ.pop("PYENV_VERSION", None)
 # tests with another home use the library of llama.cpp that `make setup` has stored
 os.environ["LSP_HARNESS_LIBRARIES"] = str(libraries_folder())
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

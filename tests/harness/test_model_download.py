@@ -76,8 +76,9 @@ async def test_a_cancelled_download_leaves_no_process():
 async def test_the_command_line_reports_a_failed_download_to_the_editor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """A real process refuses a model whose bytes it could not check."""
+    """A real process asks a hub that nobody serves."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
-    with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):
+    with pytest.raises(PullFailed, match="stable-code-3b could not be downloaded from any source"):
         await download_model("stable-code-3b", lambda progress: None)
