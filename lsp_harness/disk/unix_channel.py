@@ -18,9 +18,9 @@ BACKLOG = 128
 SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID = 0, 1, 2
 """Options of sockets of macOS."""
 PEER_FORM = struct.Struct("3i")
-"""What Linux tells of the other end: process, user, group."""
+"""The facts that Linux tells about the other end: process, user, group."""
 MAC_PEER_FORM = struct.Struct("Iih2x16I")
-"""What macOS tells of the other end: version, user, groups."""
+"""The facts that macOS tells about the other end: version, user, groups."""
 
 
 class UnixChannel:

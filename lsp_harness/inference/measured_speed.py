@@ -5,6 +5,7 @@ number of layers on a graphics card and the size of the context.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,15 @@ class MeasuredSpeed:
 
     prompt_per_second: float
     generated_per_second: float
+
+
+def compute_prompt_speed(step_ms: Mapping[int, float]) -> float:
+    """Return how many tokens of a prompt are read per second, in steps of the best size.
+
+    Args:
+        step_ms: Milliseconds of a step by its number of tokens.
+    """
+    return max(size * 1000 / ms for size, ms in step_ms.items())
 
 
 def speed_file() -> Path:
@@ -55,6 +65,6 @@ def find_speed(library: str, model: str) -> MeasuredSpeed | None:
         stored: Any = json.loads(read_text(speed_file()))
         fitting = [entry for key, entry in stored.items() if f"/{library}/{model}/" in key]
         steps = {int(size): float(ms) for size, ms in fitting[-1]["step_ms"].items()}
-        return MeasuredSpeed(max(size * 1000 / ms for size, ms in steps.items()), 1000 / steps[1])
+        return MeasuredSpeed(compute_prompt_speed(steps), 1000 / steps[1])
     except (ConfigError, FileError, ValueError, LookupError, AttributeError, TypeError, ZeroDivisionError):
         return None

@@ -119,11 +119,16 @@ def read_idle_s() -> float | None:
     if sys.platform == "win32":
         return None
     try:
-        with open(PROC / "stat", "rb") as file:
-            fields = file.readline().split()
-        return (int(fields[2]) + int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
+        _, nice, _, idle, io_wait, *_ = _read_machine_ticks()
+    except (OSError, ValueError):
         return None
+    return (nice + idle + io_wait) / os.sysconf("SC_CLK_TCK")
+
+
+def _read_machine_ticks() -> list[int]:
+    """Return the processor time of the machine by its kind, in ticks of the kernel. Raise OSError or ValueError."""
+    words = (PROC / "stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    return [int(word) for word in words[1:9]]
 
 
 def compare_samples(first: LoadSample, last: LoadSample) -> str:
@@ -148,9 +153,8 @@ def read_sample(time_s: float) -> LoadSample | None:
     if sys.platform == "win32":
         return None
     try:
-        words = (PROC / "stat").read_text(encoding="ascii").split("\n", 1)[0].split()
         # A program at low priority (`nice`) gives way by itself, so its time does not count.
-        user, _, system, _, _, irq, softirq, steal = (int(word) for word in words[1:9])
+        user, _, system, _, _, irq, softirq, steal = _read_machine_ticks()
     except (OSError, ValueError):
         return None
     cgroup = allowed_cores.find_cgroup()

@@ -55,7 +55,7 @@ EXTRA_USES = {
     "mcp": "`lsp-harness mcp`, tools of MCP servers and Python tools of the SDK",
     "languages": "languages besides Python and shells",
 }
-"""What each extra is for."""
+"""The purpose of each extra."""
 
 
 def _check_extras() -> Iterator[DoctorRow]:

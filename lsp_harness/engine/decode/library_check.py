@@ -9,12 +9,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, cast
 
-from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import write_own_file
-from lsp_harness.errors import FileError, LibraryError
+from lsp_harness.engine.decode.kept_results import find_or_check
+from lsp_harness.errors import LibraryError
 from lsp_harness.inference.libraries.library_choice import EngineLibrary
 
 CHECK_TIMEOUT_S = 120
@@ -34,19 +31,9 @@ def check_library(library: EngineLibrary) -> None:
     """
     if library.is_tested:
         return
-    file, key = paths.cache_folder() / "libraries.json", _identify_files(library)
-    try:
-        content: Any = json.loads(read_text(file))
-    except (FileError, ValueError):
-        content = {}
-    results = cast("dict[str, str]", content) if isinstance(content, dict) else {}
-    if key not in results:
-        results[key] = _find_problem(library)
-        try:
-            write_own_file(file, json.dumps(results).encode())
-        except OSError as error:
-            paths.warn_not_saved("that a library of llama.cpp works", paths.CACHE, file, error)
-    if problem := results[key]:
+    key = _identify_files(library)
+    subject = "that a library of llama.cpp works"
+    if problem := find_or_check("libraries.json", key, lambda: _find_problem(library), subject):
         raise LibraryError(
             f"llama.cpp in {library.folder} does not pass its check: {problem}; use a library that "
             "`lsp-harness engine libraries list` shows"

@@ -6,17 +6,12 @@ llama.cpp.
 """
 
 import hashlib
-import json
 import platform
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
 
-from lsp_harness.config import paths
-from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import write_own_file
-from lsp_harness.errors import FileError
+from lsp_harness.engine.decode.kept_results import find_or_check
 from lsp_harness.inference.libraries.library_choice import EngineLibrary
 
 PROBE_TIMEOUT_S = 120
@@ -40,30 +35,22 @@ def can_repack(model: Path, library: EngineLibrary) -> bool:
         model: The model file.
         library: The library of llama.cpp.
     """
-    file = paths.cache_folder() / "probe.json"
     key = f"{identify_processor()}/{library.identity}/{model.name}/{model.stat().st_size}"
+    return find_or_check("probe.json", key, lambda: _try_batch(model, library), "what this processor can do")
+
+
+def _try_batch(model: Path, library: EngineLibrary) -> bool:
+    """Return whether a child process survives a batch with repacked weights."""
     try:
-        content: Any = json.loads(read_text(file))
-    except (FileError, ValueError):
-        content = {}
-    results = cast("dict[str, bool]", content) if isinstance(content, dict) else {}
-    if key not in results:
-        try:
-            child = subprocess.run(
-                [sys.executable, "-P", "-m", __name__, str(model), library.name],
-                capture_output=True,
-                check=False,
-                timeout=PROBE_TIMEOUT_S,
-            )
-            results[key] = child.returncode == 0
-        except subprocess.TimeoutExpired:
-            results[key] = False
-        # If the disk is full, this engine starts all the same and the next one tries again.
-        try:
-            write_own_file(file, json.dumps(results).encode())
-        except OSError as error:
-            paths.warn_not_saved("what this processor can do", paths.CACHE, file, error)
-    return results[key]
+        child = subprocess.run(
+            [sys.executable, "-P", "-m", __name__, str(model), library.name],
+            capture_output=True,
+            check=False,
+            timeout=PROBE_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return child.returncode == 0
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
+from lsp_harness.inference.measured_speed import compute_prompt_speed
 
 MEASURED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
 """Numbers of tokens whose steps are measured."""
@@ -112,7 +113,7 @@ class StepCost:
     @property
     def prompt_tokens_per_second(self) -> float:
         """Speed at which a prompt is read."""
-        return max(size * 1000 / ms for size, ms in self.measured_ms.items()) / self.slowdown
+        return compute_prompt_speed(self.measured_ms) / self.slowdown
 
     @property
     def generated_tokens_per_second(self) -> float:

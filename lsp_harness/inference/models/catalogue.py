@@ -21,7 +21,7 @@ from lsp_harness.inference.models.model_sources import Hub, LocalFile, ModelSour
 
 Kind = Literal["completion", "embedding"]
 Ability = Literal["fim", "instructions", "apply", "next-edit"]
-"""What a model was trained for: to fill holes, to follow words, to merge a snippet into a file, and to propose the next
+"""The tasks of models: to fill holes, to follow words, to merge a snippet into a file, and to propose the next
 change."""
 FREE_LICENSES = ("Apache-2.0", "MIT")
 """Licences under which a model may be proposed to anybody."""

@@ -21,6 +21,8 @@ from pathlib import Path
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import FileError, ModelError
 
+GGUF_MAGIC = b"GGUF"
+"""The first bytes of a model file."""
 FIM_KEYS: Mapping[str, tuple[str, ...]] = {
     "prefix": ("fim_pre_token_id", "prefix_token_id"),
     "suffix": ("fim_suf_token_id", "suffix_token_id"),
@@ -150,7 +152,7 @@ def read_header(path: Path) -> GgufHeader:
     """Return the header of a file. Raise ModelError, which says what is wrong with the file."""
     try:
         with open_regular(path) as file:
-            if file.read(4) != b"GGUF":
+            if file.read(len(GGUF_MAGIC)) != GGUF_MAGIC:
                 raise ModelError(f"{path} is not a GGUF file")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _HeaderReader(data).read()

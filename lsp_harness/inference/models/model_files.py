@@ -19,6 +19,7 @@ from lsp_harness.disk.file_reading import describe_system_error, read_start, rea
 from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
 from lsp_harness.errors import FileError, FileMissing, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
+from lsp_harness.inference.models.gguf import GGUF_MAGIC
 from lsp_harness.inference.models.partial_file import file_size, folder_size
 
 State = Literal["present", "partial", "damaged", "missing"]
@@ -199,11 +200,11 @@ def _downloaded_file(model: ModelCard) -> Path:
 
 def _require_gguf(path: Path) -> Path:
     try:
-        magic = read_start(path, 4)
+        magic = read_start(path, len(GGUF_MAGIC))
     except FileMissing:
         raise ModelMissing(f"there is no model file {path}") from None
     except FileError as error:
         raise ModelError(error.message) from error
-    if magic != b"GGUF":
+    if magic != GGUF_MAGIC:
         raise ModelError(f"{path} is not a GGUF file; name another, or download one: lsp-harness model pull")
     return path

@@ -22,6 +22,7 @@ from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
+from lsp_harness.inference.models.gguf import GGUF_MAGIC
 from lsp_harness.inference.models.model_sources import ModelSource
 from lsp_harness.inference.models.partial_file import PartialFile, fetch_and_check
 from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
@@ -34,7 +35,6 @@ WAIT_POLL_S, MAX_IDLE_POLLS = 10.0, 30
 
 The other pull writes nothing while it checks the SHA-256.
 """
-GGUF_MAGIC = b"GGUF"
 SPARE_BYTES = 256 * MIB
 """Free space that must remain: a wheel is stored beside the file while it is downloaded."""
 
