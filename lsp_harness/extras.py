@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from importlib.util import find_spec
 
 from lsp_harness.errors import ExtraMissing
@@ -36,6 +35,9 @@ class RequiredPackage:
 @cache
 def read_extras() -> Mapping[str, tuple[RequiredPackage, ...]]:
     """Return the packages of each extra but `all`, by its name. Without an installed lsp-harness there are none."""
+    # the import takes some hundredths of a second, and every start of a server imports this module
+    from importlib import metadata
+
     extras: dict[str, list[RequiredPackage]] = {}
     try:
         requirements = metadata.requires(DISTRIBUTION) or ()
