@@ -8,7 +8,16 @@ not lock folders at all: a named object stands for the lock of a folder.
 import errno
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
+
+from lsp_harness.disk.file_writing import remove_irregular_file
+from lsp_harness.disk.opening import NO_WAIT, READING_AND_WRITING, open_unlinked
+
+LOCK_POLL_S = 0.05
+"""Time between two tries to take a lock that another process has."""
 
 if sys.platform == "win32":
     import ctypes
@@ -61,6 +70,80 @@ def lock(descriptor: int, *, is_shared: bool = False, waits: bool = False) -> No
     else:
         kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
         fcntl.flock(descriptor, kind if waits else kind | fcntl.LOCK_NB)
+
+
+def open_lock_file(file: Path) -> int:
+    """Open a file to lock it, and return its descriptor. What has this name and is no regular file is removed.
+
+    Raises:
+        OSError: The file is a link or a folder, or it cannot be written.
+    """
+    return open_unlinked(remove_irregular_file(file), READING_AND_WRITING | os.O_CREAT | NO_WAIT)
+
+
+class FileLock:
+    """The lock of a file by one object of one process. The file stays when the lock is given back.
+
+    Args:
+        file: The file. It is opened by `acquire`.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._descriptor: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object has the lock."""
+        return self._descriptor is not None
+
+    def acquire(self, timeout_s: float = 0.0) -> int:
+        """Take the lock, and return the descriptor of the file. Nothing changes if this object has the lock already.
+
+        Args:
+            timeout_s: Time to wait for another holder of the lock.
+
+        Raises:
+            BlockingIOError: Another one still has the lock.
+            OSError: The file cannot be opened or locked.
+        """
+        if self._descriptor is None:
+            deadline_s = monotonic() + timeout_s
+            descriptor = open_lock_file(self._file)
+            try:
+                while not _try_lock(descriptor, is_last_try=monotonic() >= deadline_s):
+                    sleep(LOCK_POLL_S)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            self._descriptor = descriptor
+        return self._descriptor
+
+    def release(self) -> None:
+        """Give the lock back. Nothing happens if this object does not have it."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    @contextmanager
+    def hold(self, timeout_s: float = 0.0) -> Generator[None]:
+        """Have the lock during a `with` statement. The argument and the errors are those of `acquire`."""
+        self.acquire(timeout_s)
+        try:
+            yield
+        finally:
+            self.release()
+
+
+def _try_lock(descriptor: int, *, is_last_try: bool) -> bool:
+    """Return whether the lock of a file was taken. Raise BlockingIOError if it was not, and this was the last try."""
+    try:
+        lock(descriptor)
+    except BlockingIOError:
+        if is_last_try:
+            raise
+        return False
+    return True
 
 
 class FolderLock:

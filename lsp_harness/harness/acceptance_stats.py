@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.harness.clock import call_later
 from lsp_harness.text.document import Document
@@ -128,15 +129,13 @@ class AcceptanceStats:
         new = self.counts.plus(self._flushed, -1)
         if new == Counts():
             return
-        from filelock import FileLock, Timeout
-
         file = _stats_file()
         try:
-            with FileLock(remove_irregular_file(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
+            with FileLock(file.with_suffix(".lock")).hold(LOCK_TIMEOUT_S):
                 saved_figures = _read()
                 total = Counts(**{f.name: saved_figures[f.name] for f in fields(Counts)}).plus(new)
                 write_own_file(file, json.dumps({"since": saved_figures["since"], **asdict(total)}).encode())
-        except (OSError, Timeout) as error:
+        except OSError as error:
             paths.warn_not_saved("what became of suggestions", paths.STATE, file, error)
         else:
             self._flushed = self.counts.plus(Counts())

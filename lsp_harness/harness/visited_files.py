@@ -17,9 +17,10 @@ from time import time
 from typing import Any, cast
 
 from lsp_harness.config import paths
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import read_file, read_text
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing, HarnessError
 from lsp_harness.harness.services import Services
 from lsp_harness.text.document import Document
@@ -97,17 +98,15 @@ class FileVisits:
         """Add the changes since the last call to the file, if the file can be written."""
         if not self._changes:
             return
-        from filelock import FileLock, Timeout
-
         changes = dict(self._changes)
         try:
-            with FileLock(remove_irregular_file(self._file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
+            with FileLock(self._file.with_suffix(".lock")).hold(LOCK_TIMEOUT_S):
                 visits = _read(self._file)
                 merged = {**visits, **{path: _merge(visits.get(path), change) for path, change in changes.items()}}
                 bounded = _limit_visits(merged)
                 data = json.dumps({path: asdict(visit) for path, visit in bounded.items()})
                 write_own_file(self._file, data.encode("utf-8", "surrogatepass"))
-        except (OSError, Timeout, UnicodeError) as error:
+        except (OSError, UnicodeError) as error:
             paths.warn_not_saved("the last cursor of files", paths.CACHE, self._file, error)
         else:
             self._saved = bounded

@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from filelock import FileLock, Timeout
-
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
+from lsp_harness.disk.file_lock import LOCK_POLL_S, FileLock
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.extras import describe_missing_extra
 from lsp_harness.inference.embedding_recipe import pooling_or_auto
@@ -37,8 +35,6 @@ START_TURN_TIMEOUT_S = 120.0
 """How long a request waits for another process that starts the same engine."""
 MIN_STARTUP_SILENCE_S = 10.0
 """Minimum silence allowed for a process that starts, because it can give no sign of life before Python has started."""
-LOCK_POLL_S = 0.05
-"""Time between two attempts to get the lock."""
 SOCKET_PATH_LIMIT_BYTES = 100
 """Length limit of the path of a Unix socket; the limit of the system is 108."""
 
@@ -160,7 +156,7 @@ class EngineSupervisor:
 
     async def _start(self, model: Path, address: EngineAddress) -> None:
         silence_s = self._config.engine.silence_s
-        async with _start_lock(_lock_file(address.socket)):
+        async with _start_lock(address.socket):
             if is_listening(address.socket):
                 if await query_health(address.socket, silence_s) is not None:
                     return
@@ -197,29 +193,23 @@ class EngineSupervisor:
         ]
 
 
-def _lock_file(socket: Path) -> Path:
-    """Return the lock file for starting an engine. Raise EngineUnavailable if it or the socket is a folder."""
-    lock = socket.with_suffix(".lock")
-    try:
-        if socket.is_dir() and not socket.is_symlink():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(socket))
-        return remove_irregular_file(lock)
-    except OSError as error:
-        raise EngineUnavailable(
-            f"the engine does not start: {paths.describe_write_failure(paths.RUNTIME, lock, error)}"
-        ) from error
-
-
 @asynccontextmanager
-async def _start_lock(file: Path) -> AsyncGenerator[None]:
-    """Hold the lock for starting an engine. Raise EngineUnavailable if another process holds it for too long."""
-    lock, deadline = FileLock(file, thread_local=False), monotonic() + START_TURN_TIMEOUT_S
+async def _start_lock(socket: Path) -> AsyncGenerator[None]:
+    """Hold the lock for starting the engine of a socket.
+
+    Raises:
+        EngineUnavailable: Another process holds the lock for too long, or the lock or the socket is a folder.
+    """
+    file, deadline = socket.with_suffix(".lock"), monotonic() + START_TURN_TIMEOUT_S
+    lock = FileLock(file)
     while True:
         try:
+            if socket.is_dir() and not socket.is_symlink():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(socket))
             # not in a thread, because the program could not end before the thread does
-            lock.acquire(timeout=0)
+            lock.acquire()
             break
-        except Timeout:
+        except BlockingIOError:
             if monotonic() > deadline:
                 message = (
                     f"another process has been starting the engine for {START_TURN_TIMEOUT_S:.0f} s; "

@@ -6,10 +6,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from lsp_harness.disk.file_lock import lock
+from lsp_harness.disk.file_lock import lock, open_lock_file
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.disk.file_writing import remove_irregular_file
-from lsp_harness.disk.opening import NO_WAIT, READING_AND_WRITING
 from lsp_harness.errors import FileError
 
 
@@ -20,7 +18,7 @@ async def wait_for_lock(path: Path) -> int:
         The descriptor of the file. The lock is held until this descriptor and all copies in child processes are closed.
     """
     loop = asyncio.get_running_loop()
-    descriptor = os.open(remove_irregular_file(path), READING_AND_WRITING | os.O_CREAT | NO_WAIT, 0o600)
+    descriptor = open_lock_file(path)
     locked: asyncio.Future[int] = loop.create_future()
 
     def set_result(error: OSError | None) -> None:

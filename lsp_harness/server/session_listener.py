@@ -2,14 +2,11 @@
 
 import asyncio
 import logging
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.file_lock import lock
-from lsp_harness.disk.opening import READING_AND_WRITING, open_unlinked
-from lsp_harness.errors import ConfigError
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.server.editor_client import EditorClient
 from lsp_harness.wire.frame_lines import MAX_LINE_BYTES, encode_line
 from lsp_harness.wire.frame_reading import read_frames
@@ -49,38 +46,23 @@ class SessionListener:
 
     async def run(self) -> None:
         """Serve until the task is cancelled, unless another server of this folder does so already."""
+        # the lock tells a socket that is served from one that a killed server left
+        lock = FileLock(self._path.with_name(f"{self._path.name}.lock"))
         try:
-            lock = self._lock()
-        except (OSError, ConfigError) as error:
-            log.info("other programs cannot use this server: %s", error)
-            return
-        if lock is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock.acquire()
+        except BlockingIOError:
             log.info("another server of this folder serves %s", self._path)
+            return
+        except OSError as error:
+            log.info("other programs cannot use this server: %s", error)
             return
         try:
             await self._serve()
         except OSError as error:
             log.info("other programs cannot use this server: %s: %s", self._path, error.strerror or error)
         finally:
-            os.close(lock)
-
-    def _lock(self) -> int | None:
-        """Become the server of the folder. Return the descriptor of the lock, or None if another process is it.
-
-        The lock tells a socket that is served from one that a killed server left.
-        """
-        folder = self._path.parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = open_unlinked(self._path.with_name(f"{self._path.name}.lock"), READING_AND_WRITING | os.O_CREAT)
-        try:
-            lock(descriptor)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return descriptor
+            lock.release()
 
     async def _serve(self) -> None:
         # this process has the lock, so nobody serves this channel any more

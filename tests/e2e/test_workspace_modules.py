@@ -14,7 +14,7 @@ from lsp_harness.inference.client import EngineClient
 
 NAMES = (
     "asyncio",
-    "filelock",
+    "pathspec",
     "json",
     "llama_cpp",
     "lsp_harness",
@@ -45,8 +45,8 @@ def run_modules(home: Path) -> str:
 
 
 def test_a_plain_interpreter_would_run_the_modules_of_the_workspace(home: Path, workspace: Path):
-    subprocess.run([sys.executable, "-c", "import filelock"], check=False)
-    assert run_modules(home) == "filelock "
+    subprocess.run([sys.executable, "-c", "import pathspec"], check=False)
+    assert run_modules(home) == "pathspec "
 
 
 async def test_the_index_process_runs_no_module_of_the_workspace(home: Path, workspace: Path):

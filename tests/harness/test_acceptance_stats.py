@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from lsp_harness.completion.displayed_suggestions import DisplayedSuggestions
 from lsp_harness.config import paths
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.harness import acceptance_stats
 from lsp_harness.harness.acceptance_stats import AcceptanceStats, Counts
 from lsp_harness.kernel.results import Suggestion
@@ -164,7 +164,7 @@ def test_statistics_do_not_wait_for_a_locked_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(acceptance_stats, "LOCK_TIMEOUT_S", 0.01)
     desk = Desk()
     desk.show("abc")
-    with FileLock(paths.state_folder() / "statistics.lock"):
+    with FileLock(paths.state_folder() / "statistics.lock").hold():
         desk.uptake.flush()
         assert Desk().uptake.totals()["shown"] == 0
     # what was not added is added with what comes next

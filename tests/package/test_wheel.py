@@ -124,7 +124,7 @@ def test_the_sdk_needs_no_extra(program: Path, tmp_path: Path):
     assert "HarnessOptions" in ran.stdout
 
 
-MAX_DISTRIBUTIONS = 19
+MAX_DISTRIBUTIONS = 18
 """Most packages that `pip install lsp-harness` brings, with itself; 13 of them are those of pygls and cyclopts."""
 
 

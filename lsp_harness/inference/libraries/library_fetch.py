@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import FileError, LibraryError, PullFailed
@@ -58,13 +59,10 @@ def fetch_library(card: LibraryCard, report: PullReport | None = None, package: 
     Raises:
         LibraryError: No source served the right package, or it cannot be stored.
     """
-    from filelock import FileLock, Timeout
-
     folder, report = library_folder(card), report or SilentReport()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(remove_irregular_file(folder.parent / ".lock"))
-        with lock.acquire(timeout=LOCK_TIMEOUT_S):
+        with FileLock(folder.parent / ".lock").hold(LOCK_TIMEOUT_S):
             if folder.is_dir() and not find_damage(folder):
                 return folder
             _check_room(folder.parent, card)
@@ -76,7 +74,7 @@ def fetch_library(card: LibraryCard, report: PullReport | None = None, package: 
             finally:
                 part.discard()
             return folder
-    except Timeout:
+    except BlockingIOError:
         raise LibraryError(
             f"another process has been storing a library in {folder.parent} for {LOCK_TIMEOUT_S} s; end it"
         ) from None

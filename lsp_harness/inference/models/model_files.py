@@ -15,8 +15,9 @@ from typing import Any, Literal, cast
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import is_model_file
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import describe_system_error, read_start, read_text
-from lsp_harness.disk.file_writing import remove_irregular_file, write_own_file
+from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError, FileMissing, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 from lsp_harness.inference.models.gguf import GGUF_MAGIC
@@ -138,37 +139,30 @@ def _pins_file() -> Path:
 
 def remove_model(model: ModelCard) -> int:
     """Delete the file of a model and the rest of an unfinished download. Return the number of bytes that were freed."""
-    from filelock import FileLock, Timeout
-
     path = model_path(model)
     if model_state(model) == "missing":
         raise ModelMissing(f"{model.name} is not on this machine, so there is nothing to delete")
-    lock = FileLock(_clear_lock_file(lock_file(path)))
+    lock = FileLock(lock_file(path))
     try:
-        with lock.acquire(timeout=0):
-            freed = 0
-            for file in (
-                path,
-                _record_file(path),
-                path.with_name(f"{path.name}.part"),
-                path.with_name(f"{path.name}.part.json"),
-            ):
-                if os.path.lexists(file):
-                    freed += file.lstat().st_size
-                    file.unlink()
-            shutil.rmtree(path.with_name(f"{path.name}.wheel"), ignore_errors=True)
-            return freed
-    except Timeout as error:
+        lock.acquire()
+    except BlockingIOError as error:
         raise ModelError(f"{model.name} is being downloaded by another process; stop that first") from error
     except OSError as error:
-        raise ModelError(f"cannot delete {path}: {error.strerror}") from error
-
-
-def _clear_lock_file(path: Path) -> Path:
+        problem = describe_system_error(error)
+        raise ModelError(f"{lock_file(path)} cannot be used as a lock: {problem}; remove it") from error
     try:
-        return remove_irregular_file(path)
+        freed = 0
+        for suffix in ("", ".json", ".part", ".part.json"):
+            file = path.with_name(f"{path.name}{suffix}")
+            if os.path.lexists(file):
+                freed += file.lstat().st_size
+                file.unlink()
+        shutil.rmtree(path.with_name(f"{path.name}.wheel"), ignore_errors=True)
+        return freed
     except OSError as error:
-        raise ModelError(f"{path} cannot be used as a lock: {describe_system_error(error)}; remove it") from error
+        raise ModelError(f"cannot delete {path}: {error.strerror}") from error
+    finally:
+        lock.release()
 
 
 def lock_file(path: Path) -> Path:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import read_start
 from lsp_harness.disk.file_writing import remove_irregular_file
 from lsp_harness.errors import ModelError, PullFailed, UsageError
@@ -26,9 +26,6 @@ from lsp_harness.inference.models.gguf import GGUF_MAGIC
 from lsp_harness.inference.models.model_sources import ModelSource
 from lsp_harness.inference.models.partial_file import PartialFile, fetch_and_check
 from lsp_harness.inference.models.pull_report import MIB, PullReport, SilentReport
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 WAIT_POLL_S, MAX_IDLE_POLLS = 10.0, 30
 """Interval at which a pull checks another pull of the same file, and how many checks may find no new bytes.
@@ -128,13 +125,11 @@ def _expected_sha256(model: ModelCard, option: str) -> str:
 @contextmanager
 def _exclusive_pull(path: Path, report: PullReport) -> Generator[None]:
     """Let only one process download a file. Another one waits, and then finds the file."""
-    from filelock import FileLock, Timeout
-
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(remove_irregular_file(model_files.lock_file(path)))
+    lock = FileLock(model_files.lock_file(path))
     try:
-        lock.acquire(timeout=0)
-    except Timeout:
+        lock.acquire()
+    except BlockingIOError:
         report.note(f"{path.name} is being downloaded by another process; waiting for it")
         _wait_for_other_pull(lock, path)
     try:
@@ -143,15 +138,13 @@ def _exclusive_pull(path: Path, report: PullReport) -> Generator[None]:
         lock.release()
 
 
-def _wait_for_other_pull(lock: "FileLock", path: Path) -> None:
+def _wait_for_other_pull(lock: FileLock, path: Path) -> None:
     """Wait for another pull of the same file while it makes progress. Raise PullFailed if it makes none."""
-    from filelock import Timeout
-
     last_size, idle_polls = None, 0
     while True:
         try:
-            lock.acquire(timeout=WAIT_POLL_S)
-        except Timeout:
+            lock.acquire(WAIT_POLL_S)
+        except BlockingIOError:
             size = model_files.downloaded_bytes(path)
             idle_polls = idle_polls + 1 if size == last_size else 0
             last_size = size

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.config import paths
-from lsp_harness.disk.file_lock import lock
+from lsp_harness.disk.file_lock import FileLock, lock
 from lsp_harness.disk.file_reading import read_start
-from lsp_harness.disk.file_writing import open_for_append, remove_irregular_file, write_all
-from lsp_harness.disk.opening import NO_WAIT, READING, READING_AND_WRITING, open_unlinked
+from lsp_harness.disk.file_writing import open_for_append, write_all
+from lsp_harness.disk.opening import NO_WAIT, READING
 from lsp_harness.disk.renaming import sync_data
 from lsp_harness.errors import FileError, UsageError
 from lsp_harness.events.event_codec import encode_event, list_unsaved_keys
@@ -41,7 +41,7 @@ class SessionLock:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_NAME
-        self._descriptor: int | None = None
+        self._lock = FileLock(self._path)
 
     def acquire(self) -> None:
         """Take the lock of the session, so that no other process writes its log.
@@ -50,30 +50,21 @@ class SessionLock:
             UsageError: Another process writes to the session.
             OSError: The lock cannot be created.
         """
-        if self._descriptor is not None:
+        if self._lock.is_held:
             return
-        flags = READING_AND_WRITING | os.O_CREAT | NO_WAIT
-        descriptor = open_unlinked(remove_irregular_file(self._path), flags)
         try:
-            lock(descriptor)
+            descriptor = self._lock.acquire()
         except BlockingIOError:
-            os.close(descriptor)
             holder = self._describe_holder()
             raise UsageError(
                 f"the session {self._path.parent.name} is open in {holder}; continue it there, or fork it"
             ) from None
-        except BaseException:
-            os.close(descriptor)
-            raise
-        self._descriptor = descriptor
         os.ftruncate(descriptor, 0)
         write_all(descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Give the lock of the session back."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._lock.release()
 
     def _describe_holder(self) -> str:
         number = _read_holder(self._path)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.commands.model_cli import app
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card, cards
@@ -78,10 +79,11 @@ def test_rm_deletes_the_model_and_its_partial_files(models: Path, run: Callable[
 
 
 def test_rm_keeps_off_a_pull_that_is_running(models: Path, run: Callable[..., str]):
-    from filelock import FileLock
-
     path = lay(models)
-    with FileLock(f"{path}.lock"), pytest.raises(ModelError, match="is being downloaded by another process"):
+    with (
+        FileLock(Path(f"{path}.lock")).hold(),
+        pytest.raises(ModelError, match="is being downloaded by another process"),
+    ):
         run("rm", SMALL)
     assert path.exists()
 

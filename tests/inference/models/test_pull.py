@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
+from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models import pull as pulling
@@ -244,7 +244,7 @@ def test_a_stalled_pull_of_another_process_is_not_waited_for(
     monkeypatch.setattr(pulling, "MAX_IDLE_POLLS", 2)
     models.mkdir(parents=True, exist_ok=True)
     with (
-        FileLock(model_files.lock_file(models / "tiny.gguf")),
+        FileLock(model_files.lock_file(models / "tiny.gguf")).hold(),
         pytest.raises(PullFailed, match="end that process and pull again"),
     ):
         pull(make_card(ScriptedSource("right", DATA)), report=report)
