@@ -27,7 +27,16 @@ from tests.support.rounds import count_rounds
 __all__ = ["project"]
 
 TASK = "let area take a unit and return it"
-REPLIES = [{"text": text} for text in PLANNED]
+DECISIONS = PLANNED[:3]
+REPLIES = [{"text": text} for text in (*DECISIONS, UNIT, UNIT_REPORT)]
+
+pytestmark = pytest.mark.usefixtures("one_candidate")
+
+
+@pytest.fixture
+def one_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One candidate for each edit. Otherwise, the first one that passes ends the others, before or after their call."""
+    monkeypatch.setenv("LSP_HARNESS_GENERATION__CANDIDATES", "1")
 
 
 def write_base(project: Path) -> None:
@@ -42,7 +51,7 @@ def list_missing_replies(types: Sequence[str]) -> list[str]:
     """Return the replies that are still needed after events of these types."""
     decisions, items = types.count("plan.item.decided"), types.count("plan.item.completed")
     replies = ["edit"] * ("intent.chosen" not in types) + ["change", "keep"][decisions:]
-    return [*replies, *[UNIT] * 4 * (items < 1), *[UNIT_REPORT] * 4 * (items < 2)]
+    return [*replies, *[UNIT] * (items < 1), *[UNIT_REPORT] * (items < 2)]
 
 
 async def resume_session(opened: OpenSession) -> int:
@@ -120,7 +129,7 @@ async def test_knowledge_of_another_text_is_not_used(open_scripted: OpenScripted
     log.write_text("".join(log.read_text().splitlines(keepends=True)[: types.index("edit.proposed")]))
     write_base(project)
     (project / "geo.py").write_text("# a line more\n" + AREA)
-    replies = [{"text": text} for text in PLANNED[1:]]
+    replies = REPLIES[1:]
     opened = await open_scripted(*replies, driver="code", resume=first.session.id)
     assert await resume_session(opened) == len(replies)
     assert read_files(project)[0].startswith("# a line more\n")
