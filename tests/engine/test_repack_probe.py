@@ -27,6 +27,11 @@ class FakeRun:
         return subprocess.CompletedProcess(argv, self.code)
 
 
+@pytest.fixture(autouse=True)
+def processor_with_amx(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repack_probe, "may_have_amx", lambda: True)
+
+
 @pytest.mark.parametrize(("code", "works"), [(0, True), (-11, False), (1, False), (None, False)])
 def test_the_probe_runs_only_once(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
@@ -66,3 +71,23 @@ def test_the_probe_itself_runs(probed: Path):
     (answer,) = json.loads(probed.read_text()).values()
 
     assert answer in (True, False)
+
+
+def test_a_processor_without_amx_is_not_probed(tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(repack_probe, "may_have_amx", lambda: False)
+    child = FakeRun(-11)
+    monkeypatch.setattr(subprocess, "run", child)
+
+    assert repack_probe.can_repack(tiny_model, LIBRARY) is True
+    assert child.runs == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [("flags\t\t: fpu avx2 avx512f", False), ("flags\t\t: fpu amx_bf16 amx_tile", True), ("", True)],
+)
+def test_a_processor_of_unknown_features_is_probed(flags: str, expected: bool, monkeypatch: pytest.MonkeyPatch):
+    # the real function, which the other tests replace
+    monkeypatch.undo()
+    monkeypatch.setattr(repack_probe, "_read_flags", lambda: flags)
+    assert repack_probe.may_have_amx() is expected

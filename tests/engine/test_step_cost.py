@@ -92,6 +92,20 @@ def test_a_delayed_step_does_not_change_the_curve(monkeypatch: pytest.MonkeyPatc
     assert measured_ms[12] == pytest.approx(16)
 
 
+def test_a_long_step_is_measured_once_unless_it_was_delayed(monkeypatch: pytest.MonkeyPatch):
+    now, calls = [0.0], Counter[int]()
+    monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+
+    def decode(tokens: Sequence[int]) -> None:
+        size = len(tokens)
+        calls[size] += 1
+        now[0] += 0.01 * size * (2 if size == 64 and calls[64] == 1 else 1)
+
+    assert StepCost.measure(decode, lambda: None).measured_ms[64] == pytest.approx(640)
+    # one step of 16 tokens comes before the measurement
+    assert (calls[1], calls[12], calls[16] - 1, calls[32], calls[64], calls[128]) == (3, 3, 2, 1, 2, 1)
+
+
 def test_a_curve_that_cannot_be_saved_is_measured_again(tmp_path: Path):
     make_step_cost(CPU).save(tmp_path / "missing" / "machine.json", "this")
 

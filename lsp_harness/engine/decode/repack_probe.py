@@ -1,8 +1,8 @@
 """A probe whether llama.cpp's special weight layouts work on this machine.
 
 Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that
-starts on a machine tries one small batch in a child process. The result is kept for each processor and library of
-llama.cpp.
+starts on such a machine tries one small batch in a child process. The result is kept for each processor and library of
+llama.cpp. A processor that does not advertise AMX needs no probe, which loads the whole model.
 """
 
 import hashlib
@@ -19,13 +19,24 @@ PROBE_TIMEOUT_S = 120
 
 def identify_processor() -> str:
     """Return a name for this kind of processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("flags"):
-                return hashlib.sha256(line.encode()).hexdigest()[:16]
-    except OSError:
-        pass
+    if flags := _read_flags():
+        return hashlib.sha256(flags.encode()).hexdigest()[:16]
     return platform.processor() or platform.machine()
+
+
+def may_have_amx() -> bool:
+    """Return whether the processor advertises AMX. True also means that its features are not known."""
+    flags = _read_flags()
+    return not flags or any(flag.startswith("amx") for flag in flags.split())
+
+
+def _read_flags() -> str:
+    """Return the line of Linux with the features of an x86 processor, or an empty text if there is none."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line for line in lines if line.startswith("flags")), "")
 
 
 def can_repack(model: Path, library: EngineLibrary) -> bool:
@@ -35,6 +46,8 @@ def can_repack(model: Path, library: EngineLibrary) -> bool:
         model: The model file.
         library: The library of llama.cpp.
     """
+    if not may_have_amx():
+        return True
     key = f"{identify_processor()}/{library.identity}/{model.name}/{model.stat().st_size}"
     return find_or_check("probe.json", key, lambda: _try_batch(model, library), "what this processor can do")
 

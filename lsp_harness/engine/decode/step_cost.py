@@ -16,6 +16,10 @@ from lsp_harness.inference.measured_speed import compute_prompt_speed
 
 MEASURED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
 """Numbers of tokens whose steps are measured."""
+MAX_REPEATS, ENOUGH_MS = 3, 250.0
+"""A size is measured so often, but after so many milliseconds only again if it seems to have been delayed."""
+MAX_TOKEN_SLOWDOWN = 1.2
+"""A step was delayed if it took so many times the time for each token of the next smaller step, or more."""
 CHUNK_SPEED_RATIO = 0.8
 """A part of a prompt must be read at this share of the best speed at least."""
 MIN_CHUNK_TOKENS = 16
@@ -60,15 +64,18 @@ class StepCost:
         # The first step after the load is slower than all others.
         decode(range(16))
         forget()
+        likely_ms_per_token = inf
         for size in MEASURED_SIZES:
+            likely_ms = MAX_TOKEN_SLOWDOWN * likely_ms_per_token * size
             times_ms: list[float] = []
-            for _ in range(3 if size <= 4 else 2):
+            while len(times_ms) < MAX_REPEATS and (sum(times_ms) < ENOUGH_MS or min(times_ms) > likely_ms):
                 start_s = perf_counter()
                 decode(range(size))
                 times_ms.append((perf_counter() - start_s) * 1000)
                 forget()
             # A larger step never takes less time. Where it seems to, the smaller one was delayed.
             best_ms = min(times_ms)
+            likely_ms_per_token = best_ms / size
             measured_ms = {smaller: min(ms, best_ms) for smaller, ms in measured_ms.items()} | {size: best_ms}
         return cls(measured_ms, measure_move_ms())
 
