@@ -66,6 +66,12 @@ def describe_missing_extra(extra: str) -> str:
     return next((describe_missing(extra, package.module) for package in list_missing_packages(extra)), "")
 
 
+def require_extra(extra: str) -> None:
+    """Raise ExtraMissing, which names the command that repairs it, if a package of an extra is missing."""
+    if problem := describe_missing_extra(extra):
+        raise ExtraMissing(problem)
+
+
 def describe_missing(extra: str, module: str) -> str:
     """Return the sentence for a module that is missing, with the command that installs its extra."""
     return f"this needs the package {module}; run: {install_command(extra)}"

@@ -94,7 +94,7 @@ class FileLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this object has the lock."""
+        """Return whether this object has the lock."""
         return self._descriptor is not None
 
     def acquire(self, timeout_s: float = 0.0) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError
-from lsp_harness.extras import need_extra
+from lsp_harness.extras import need_extra, require_extra
 from lsp_harness.harness.indexes.embedding_index import (
     BATCH_SIZE,
     TextEmbedder,
@@ -154,12 +154,14 @@ async def build_vectors(project: CommandProject) -> VectorBuild:
     """Update the index, and make the vectors that are missing. Vectors are saved after each batch.
 
     Raises:
-        UsageError: The settings forbid an index of the folder.
+        UsageError: The settings forbid an index of the folder, or the packages of the engine are not installed.
         ConfigError: A setting of the embedding is not valid.
         ModelError: The model cannot be used, or the settings changed meanwhile.
         StoreError: The index or the vectors cannot be written.
     """
     require_index(project)
+    # before the model is looked for, because its download needs these packages, too
+    require_extra("engine")
     settings = project.config.index
     # before the index is updated, because this error costs no time
     recipe, made = make_recipe(settings), 0
