@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli.doctor import doctor_engine
-from lsp_harness.cli.doctor.doctor_engine import advise_model
+from lsp_harness.cli.doctor.doctor_engine import describe_proposal, find_proposal
+from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.config.schema import Completion
 from lsp_harness.inference.models.catalogue import card, cards
 from lsp_harness.inference.models.model_choice import MachineSpeed, propose_model
@@ -28,40 +29,41 @@ def make_props(speed: float, model: str = SMALL, **library: Any) -> dict[str, An
     return {"model_alias": model, "curve": {"prompt_per_second": speed}, "library": library}
 
 
+def advise(props: dict[str, Any], settings: Completion) -> DoctorRow:
+    """Return the row of `doctor` about an engine."""
+    proposal = find_proposal(props, settings)
+    assert proposal
+    return describe_proposal(proposal)
+
+
 def test_a_fast_machine_can_use_the_larger_model() -> None:
-    row = advise_model(make_props(2000), Completion())
-    assert row
+    row = advise(make_props(2000), Completion())
     assert row.state == "note"
-    assert f"lsp-harness model pull {LARGER}" in row.says
-    assert f'model.path = "{LARGER}"' in row.says
-    assert (
-        f"{LARGER} answers in about 1.0 s here; {SEVEN} needs 5.8 GB, more than half of the memory of 8.0 GB"
-        in row.says
+    assert row.says == (
+        f"this machine can use a larger model: {LARGER} needs about 1.0 s here for a line in a file that was just "
+        f"opened; {SEVEN} needs 5.8 GB, more than half of the memory of 8.0 GB; lsp-harness setup --model {LARGER}"
     )
 
 
 def test_on_a_slow_machine_the_larger_model_would_be_too_slow() -> None:
-    row = advise_model(make_props(300), Completion())
-    assert row
+    row = advise(make_props(300), Completion())
     assert (row.state, row.what) == ("ok", "model size")
     assert row.says == (
-        f"{SMALL} answers in about 2.9 s here; {LARGER} would need about 6.7 s for a line in a file that was just "
-        "opened, and completion.patience_ms allows 2.0 s"
+        f"{SMALL} needs about 2.9 s here for a line in a file that was just opened; {LARGER} would need about "
+        "6.7 s, and completion.patience_ms allows 2.0 s"
     )
 
 
 def test_a_user_with_more_patience_gets_other_advice() -> None:
-    row = advise_model(make_props(300), Completion(patience_ms=20_000))
-    assert row
+    row = advise(make_props(300), Completion(patience_ms=20_000))
     assert row.state == "note"
 
 
 def test_the_memory_of_a_graphics_card_decides_what_runs_on_it() -> None:
-    row = advise_model(make_props(9000, device_memory={"RTX": 8 * GB}), Completion())
-    assert row
+    row = advise(make_props(9000, device_memory={"RTX": 8 * GB}), Completion())
     assert (
-        f"{SEVEN} answers in about 0.9 s here on RTX; {FOURTEEN} needs 10.6 GB, more than 90% of the 8.0 GB of RTX"
-        in row.says
+        f"{SEVEN} needs about 0.9 s here on RTX for a line in a file that was just opened; {FOURTEEN} needs 10.6 "
+        "GB, more than 90% of the 8.0 GB of RTX" in row.says
     )
 
 
@@ -75,7 +77,7 @@ def test_the_memory_of_a_graphics_card_decides_what_runs_on_it() -> None:
     ids=["unknown model", "unknown speed", "no patience"],
 )
 def test_without_known_figures_there_is_no_advice(facts: dict[str, Any], settings: Completion) -> None:
-    assert advise_model(facts, settings) is None
+    assert find_proposal(facts, settings) is None
 
 
 MACHINES = {
@@ -100,7 +102,7 @@ def test_each_machine_gets_the_largest_model_that_answers_in_time(name: str) -> 
     assert proposal
     assert proposal.model.name == expected, proposal.reason
     assert proposal.seconds <= 2.0 or expected == SMALL
-    assert proposal.reason.startswith(f"{expected} answers in about ")
+    assert proposal.reason.startswith(f"{expected} needs about ")
 
 
 def test_a_model_with_a_special_task_or_a_limited_licence_is_never_proposed() -> None:

@@ -1,6 +1,8 @@
 """Tests of `lsp-harness setup`: its plan, its downloads, bundles for machines without a network, and its removal."""
 
+import io
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,14 +12,18 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli.commands import setup_cli
-from lsp_harness.cli.commands.setup_cli import setup
+from lsp_harness.cli.commands.setup_cli import NewBundle, setup
 from lsp_harness.cli.setup import setup_steps
 from lsp_harness.cli.setup.bundle import MANIFEST, WHEELS, list_wheel_options
+from lsp_harness.config.load import find_user_config_file
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import PullFailed, UsageError
 from lsp_harness.extras import RequiredPackage
 from lsp_harness.inference.libraries import library_choice
 from lsp_harness.inference.libraries.library_catalogue import library_cards
 from lsp_harness.inference.models import model_files
+from lsp_harness.inference.models.catalogue import ModelCard
+from lsp_harness.inference.models.model_choice import ModelProposal
 from lsp_harness.inference.models.model_sources import LocalFile
 from tests.inference.libraries.conftest import libraries, no_npm, npm
 from tests.inference.libraries.conftest import make_card as make_library
@@ -121,6 +127,103 @@ def test_a_setup_that_fails_continues_with_what_is_missing(npm: Path, pip: FakeP
     assert len(pip.calls) == 2
 
 
+def propose(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the measurement of this machine propose a model: the default one, or a larger one."""
+    model = replace(card_of_default(), name=name, file=f"{name}.gguf")
+    proposal = ModelProposal(model, name != "tiny", f"{name} needs about 1.0 s here", 1.0)
+
+    async def measure(config: Config) -> ModelProposal:
+        return proposal
+
+    monkeypatch.setattr(setup_cli, "_measure_and_propose", measure)
+
+
+def card_of_default() -> ModelCard:
+    return setup_cli.card("tiny")
+
+
+def answer(word: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let a person at a terminal answer each question so; return the list of the questions."""
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or word)
+    return asked
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def read_chosen_model() -> str:
+    """Return the model in the settings of the user, or an empty text."""
+    file = find_user_config_file()
+    return tomllib.loads(file.read_text())["model"]["path"] if file.exists() else ""
+
+
+def test_a_person_is_asked_for_the_larger_model_that_fits(
+    npm: Path, new_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    propose("larger", monkeypatch)
+    asked = answer("y", monkeypatch)
+    assert setup() == 0
+    assert len(asked) == 2
+    assert asked[-1].startswith("Fetch larger (")
+    assert asked[-1].endswith("), and use it from now on? [y/n] ")
+    assert (new_machine / "larger.gguf").read_bytes() == DATA
+    assert read_chosen_model() == "larger"
+    # a variable of the tests names another one
+    assert "sets model.path to tiny, which comes before your settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_person", [True, False])
+def test_a_larger_model_is_not_fetched_without_consent(
+    npm: Path, new_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_person: bool
+):
+    setup(yes=True)
+    (new_machine / "tiny.gguf").unlink()
+    propose("larger", monkeypatch)
+    if is_person:
+        answers = iter(("y", "n"))
+        answer("", monkeypatch)
+        monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    assert setup(yes=not is_person) == 0
+    assert (
+        "larger needs about 1.0 s here\nto use it from now on: lsp-harness setup --model larger\n"
+        in capsys.readouterr().out
+    )
+    assert not (new_machine / "larger.gguf").exists()
+    assert read_chosen_model() == ""
+
+
+@pytest.mark.parametrize("fitting", ["tiny", "larger"])
+def test_the_fitting_model_is_fetched_and_used_if_it_is_wanted(
+    npm: Path, new_machine: Path, monkeypatch: pytest.MonkeyPatch, fitting: str
+):
+    setup(yes=True)
+    propose(fitting, monkeypatch)
+    assert setup(model="fitting") == 0
+    assert read_chosen_model() == ("larger" if fitting == "larger" else "")
+    assert (new_machine / "larger.gguf").exists() == (fitting == "larger")
+
+
+def test_a_named_model_is_fetched_in_place_of_the_default_one(
+    npm: Path, new_machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.delenv("LSP_HARNESS_MODEL__PATH")
+    assert setup(yes=True, model="tiny") == 0
+    assert read_chosen_model() == "tiny"
+    assert 'has model.path = "tiny" now' in capsys.readouterr().out
+    assert (new_machine / "tiny.gguf").exists()
+
+
+def test_a_wanted_model_that_cannot_be_found_out_is_an_error(npm: Path, monkeypatch: pytest.MonkeyPatch):
+    setup(yes=True)
+    monkeypatch.setenv("LSP_HARNESS_COMPLETION__PATIENCE_MS", "0")
+    with pytest.raises(UsageError, match=r"no model can be proposed: .*patience_ms; name one with --model"):
+        setup(model="fitting")
+
+
 def test_without_a_terminal_nothing_is_fetched_unasked(npm: Path, new_machine: Path):
     with pytest.raises(UsageError, match=r"there is no terminal to ask; run: lsp-harness setup --yes"):
         setup()
@@ -145,7 +248,7 @@ def test_a_bundle_replaces_the_network(
     capsys: pytest.CaptureFixture[str],
 ):
     bundle = tmp_path / "bundle"
-    assert setup(bundle=bundle) == 0
+    assert setup(new_bundle=NewBundle(bundle)) == 0
     assert {file.name for file in bundle.iterdir()} == {MANIFEST, WHEELS, "linux-x64-1.0.0.tgz", "tiny.gguf"}
     # another machine: nothing is here, and nothing can be downloaded
     assert setup(remove=True, yes=True) == 0
@@ -163,7 +266,7 @@ def test_a_damaged_file_of_a_bundle_is_refused(
     npm: Path, tmp_path: Path, damaged: str, capsys: pytest.CaptureFixture[str]
 ):
     bundle = tmp_path / "bundle"
-    setup(bundle=bundle)
+    setup(new_bundle=NewBundle(bundle))
     setup(remove=True, yes=True)
     (bundle / damaged).write_bytes(b"GGUF something else")
     assert setup(offline=bundle, yes=True) == 3
@@ -180,7 +283,7 @@ def test_a_folder_that_is_no_bundle_is_named(tmp_path: Path):
 
 def test_a_bundle_for_another_machine_is_refused(npm: Path, tmp_path: Path):
     bundle = tmp_path / "bundle"
-    setup(bundle=bundle)
+    setup(new_bundle=NewBundle(bundle))
     setup(remove=True, yes=True)
     (bundle / MANIFEST).write_text(json.dumps({"library": "mac-x64-1.0.0", "model": "tiny"}))
     with pytest.raises(UsageError, match=r"the library mac-x64-1\.0\.0, and this machine needs linux-x64"):
@@ -209,7 +312,7 @@ def test_a_bundle_for_another_kind_of_machine_has_its_files(
     other = replace(make_library("mac-arm64-metal"), system="darwin", machine="arm64")
     monkeypatch.setattr(setup_cli, "find_card", {"mac-arm64-metal": other}.__getitem__)
     bundle = tmp_path / "bundle"
-    assert setup(bundle=bundle, target="mac-arm64-metal") == 0
+    assert setup(new_bundle=NewBundle(bundle, "mac-arm64-metal")) == 0
     assert json.loads((bundle / MANIFEST).read_text())["library"] == "mac-arm64-metal-1.0.0"
     [[command, *arguments]] = pip.calls
     platforms = [value for name, value in pairwise(arguments) if name == "--platform"]
@@ -218,7 +321,7 @@ def test_a_bundle_for_another_kind_of_machine_has_its_files(
     assert all(name.startswith("macosx_") for name in platforms)
     assert arguments[-3:] == ["ruff", "ty", "made-up"]
     with pytest.raises(UsageError, match=r"--for names the machine of a bundle; give --bundle DIR too"):
-        setup(target="mac-arm64-metal")
+        setup(new_bundle=NewBundle(target="mac-arm64-metal"))
 
 
 def test_wheels_are_known_for_each_library_of_the_catalogue():

@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -10,13 +12,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
-from lsp_harness.cli.doctor.doctor_engine import advise_model
-from lsp_harness.cli.doctor.doctor_row import DoctorRow
+from lsp_harness.cli.doctor.doctor_engine import find_proposal
 from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.setup.bundle import WHEELS, Bundle, list_wheel_options, write_bundle
 from lsp_harness.cli.setup.setup_steps import CHECKERS, ENGINE, SetupStep, choose_library, plan_steps, run_pip
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
+from lsp_harness.config.setting_writing import write_user_setting
 from lsp_harness.errors import HarnessError, LibraryError, UsageError
 from lsp_harness.extras import read_extras
 from lsp_harness.inference.engine_choice import make_engine
@@ -24,6 +26,7 @@ from lsp_harness.inference.libraries.library_catalogue import find_card
 from lsp_harness.inference.libraries.library_choice import libraries_folder
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import card
+from lsp_harness.inference.models.model_choice import ModelProposal
 from lsp_harness.inference.models.partial_file import folder_size
 from lsp_harness.inference.models.pull_report import PullReport, format_mib, stderr_report
 from lsp_harness.inference.running_engines import end_engines, is_listening
@@ -34,6 +37,26 @@ EDITORS = {"code": "VS Code", "nvim": "Neovim", "emacs": "Emacs", "hx": "Helix",
 """Programs of editors, and the names of the editors in docs/editors.md."""
 MARKS = {"here": "[green]✓[/]", "missing": "[yellow]↓[/]", "impossible": "[red]✗[/]"}
 YES = ("y", "yes")
+FITTING = "fitting"
+"""A name for the largest model that is fast enough on this machine."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class NewBundle:
+    """A bundle to make, and the kind of machine that it is for."""
+
+    bundle: Annotated[Path | None, Parameter(help="Make a bundle in this folder for a machine without a network.")] = (
+        None
+    )
+    target: Annotated[
+        str,
+        Parameter(
+            "--for",
+            help="The kind of that machine: a name of `lsp-harness engine libraries list --all`, such as "
+            "win-x64. Default: this machine. Its Python must have the same version.",
+        ),
+    ] = ""
 
 
 def setup(
@@ -43,46 +66,60 @@ def setup(
     ] = False,
     dry_run: Annotated[bool, Parameter(negative="", help="Only show what would be done.")] = False,
     offline: Annotated[Path | None, Parameter(help="Use the files of a bundle, and no network.")] = None,
-    bundle: Annotated[
-        Path | None, Parameter(help="Make a bundle in this folder for a machine without a network.")
-    ] = None,
-    target: Annotated[
-        str,
-        Parameter(
-            "--for",
-            help="The kind of that machine: a name of `lsp-harness engine libraries list --all`, such as "
-            "win-x64. Default: this machine. Its Python must have the same version.",
-        ),
-    ] = "",
+    new_bundle: Annotated[NewBundle | None, Parameter(name="*")] = None,
     remove: Annotated[
         bool, Parameter(negative="", help="Remove what setup has stored: libraries, models and caches.")
     ] = False,
+    model: Annotated[
+        str,
+        Parameter(
+            help="Use this model from now on, a name of `lsp-harness model list`, and write it into your settings. "
+            f'"{FITTING}" is the largest one that is fast enough on this machine.'
+        ),
+    ] = "",
     json: JsonOption = False,
 ) -> int:
     """Fetch what this machine needs: llama.cpp, the model and the checkers.
 
-    A part that is here already is not fetched again, and an unfinished download is continued.
+    A part that is here already is not fetched again, and an unfinished download is continued. At the end, the speed of
+    the model is measured, and if this machine can run a larger one, you are asked whether you want to use that.
     """
-    if sum(map(bool, (offline, bundle, remove))) > 1:
+    made = new_bundle or NewBundle()
+    if sum(map(bool, (offline, made.bundle, remove))) > 1:
         raise UsageError("--offline, --bundle and --remove are different commands; give one of them")
-    if target and not bundle:
+    if made.target and not made.bundle:
         raise UsageError("--for names the machine of a bundle; give --bundle DIR too")
     if remove:
         return _remove(is_sure=yes, dry_run=dry_run)
-    if bundle:
+    if made.bundle:
         with stderr_report() as report:
-            return _make_bundle(bundle, target, report)
+            return _make_bundle(made.bundle, made.target, report)
     config = read_settings()
+    if model and model != FITTING:
+        # an unknown name is an error now, and not after the first downloads
+        config = replace(config, model=replace(config.model, path=card(model).name))
     steps = list(plan_steps(config, Bundle.open(offline) if offline else None))
     if json:
         print_json([{"name": step.name, "state": step.state, "says": step.says, "bytes": step.bytes} for step in steps])
     else:
         _print_steps(steps)
     missing = [(step, step.run) for step in steps if step.run]
-    if dry_run or not missing:
+    if dry_run:
         return _finish(steps, json=json, is_done=not missing)
-    if not yes and not _ask(f"Fetch {format_mib(sum(step.bytes for step, _ in missing))}?"):
+    if missing and not yes and not _ask(f"Fetch {format_mib(sum(step.bytes for step, _ in missing))}?"):
         return 1
+    if error := _fetch(missing):
+        warn("run lsp-harness setup again to continue")
+        return error.exit_code
+    if model and model != FITTING:
+        _use_model(config.model.path)
+    elif model or (missing and not json):
+        _propose_model(config, is_wanted=bool(model), may_ask=not yes)
+    return _finish(steps, json=json, is_done=True)
+
+
+def _fetch(missing: Sequence[tuple[SetupStep, Callable[[PullReport], str]]]) -> HarnessError | None:
+    """Run the steps that fetch what is missing. One that fails ends none of the others; return the first error."""
     failures, start = list[HarnessError](), monotonic()
     for number, (step, run) in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {step.name}: {step.says}")
@@ -95,12 +132,10 @@ def setup(
             failures.append(error)
             warn(f"{step.name}: {error.message}")
     if failures:
-        warn("run lsp-harness setup again to continue")
-        return failures[0].exit_code
-    if not json:
+        return failures[0]
+    if missing:
         say(f"done in {monotonic() - start:.0f} s")
-        _advise_model(config)
-    return _finish(steps, json=json, is_done=True)
+    return None
 
 
 def _print_steps(steps: list[SetupStep]) -> None:
@@ -124,27 +159,61 @@ def _finish(steps: list[SetupStep], *, json: bool, is_done: bool) -> int:
     return int(any(step.state == "impossible" for step in steps))
 
 
-def _advise_model(config: Config) -> None:
-    """Measure the speed of the model on this machine, which takes some seconds, and say which model fits."""
-    if is_remote(config.engine) or config.engine.script or not config.completion.patience_ms:
+def _propose_model(config: Config, *, is_wanted: bool, may_ask: bool) -> None:
+    """Measure the speed of the model on this machine, which takes some seconds, and propose the model that fits.
+
+    Args:
+        config: The settings.
+        is_wanted: Whether the user has asked for the model that fits, so that there is nothing left to ask.
+        may_ask: Whether a question is possible if there is a terminal.
+
+    Raises:
+        UsageError: The wanted model cannot be found out.
+        HarnessError: The wanted model cannot be fetched, or cannot be written into the settings.
+    """
+    proposal, problem = None, "the settings name a remote server, a script or no completion.patience_ms"
+    if not is_remote(config.engine) and not config.engine.script and config.completion.patience_ms:
+        problem = f"{config.model.path} is none of the catalogue"
+        with stderr_report() as report:
+            report.step(f"measuring how fast this machine runs {config.model.path}")
+            try:
+                proposal = asyncio.run(_measure_and_propose(config))
+            except HarnessError as error:
+                problem = f"the speed cannot be measured: {error.message}"
+                warn(problem)
+    if proposal is None:
+        if is_wanted:
+            raise UsageError(f"no model can be proposed: {problem}; name one with --model")
         return
-    with stderr_report() as report:
-        report.step(f"measuring how fast this machine runs {config.model.path}")
-        try:
-            row = asyncio.run(_measure_and_propose(config))
-        except HarnessError as error:
-            warn(f"the speed cannot be measured: {error.message}")
-            return
-    if row:
-        say(row.says)
+    say(proposal.reason)
+    if not proposal.is_larger:
+        return
+    model = proposal.model
+    offer = f"Fetch {model.name} ({format_mib(model.expected_bytes)}, {model.license}), and use it from now on?"
+    if is_wanted or (may_ask and sys.stdin.isatty() and _ask(offer)):
+        from lsp_harness.inference.models.pull import pull
+
+        with stderr_report() as report:
+            pull(model, report=report)
+        _use_model(model.name)
+    else:
+        say(f"to use it from now on: lsp-harness setup --model {model.name}")
 
 
-async def _measure_and_propose(config: Config) -> DoctorRow | None:
+def _use_model(name: str) -> None:
+    """Write the model into the settings of the user, and say if other settings come before these."""
+    file = write_user_setting("model", "path", name)
+    say(f'{file} has model.path = "{name}" now')
+    if (used := read_settings().model.path) != name:
+        warn(f"this folder or the environment sets model.path to {used}, which comes before your settings")
+
+
+async def _measure_and_propose(config: Config) -> ModelProposal | None:
     # an engine of the user goes on
     was_running = is_listening(engine_address(model_files.resolve_model(config.model.path), config).socket)
     engine = make_engine(config)
     try:
-        return advise_model((await engine.props()).raw, config.completion)
+        return find_proposal((await engine.props()).raw, config.completion)
     finally:
         await engine.aclose()
         if not was_running:

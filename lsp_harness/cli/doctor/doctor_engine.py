@@ -7,7 +7,7 @@ from lsp_harness.cli.doctor.doctor_row import DoctorRow
 from lsp_harness.cli.doctor.engine_report import list_limits
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import HarnessError
-from lsp_harness.inference.models.catalogue import ModelCard, cards
+from lsp_harness.inference.models.catalogue import cards
 from lsp_harness.inference.models.model_choice import MachineSpeed, ModelProposal, propose_model
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.running_engines import RunningEngine, list_engines
@@ -55,12 +55,12 @@ def _check_engine(engine: RunningEngine, config: Config) -> Iterator[DoctorRow]:
         yield DoctorRow("note", "port", str(port_error))
     if limitations := list_limits(props):
         yield DoctorRow("note", "model", f"{model} {limitations}")
-    if advice := advise_model(props, config.completion):
-        yield advice
+    if proposal := find_proposal(props, config.completion):
+        yield describe_proposal(proposal)
 
 
-def advise_model(props: dict[str, Any], settings: Completion) -> DoctorRow | None:
-    """Return which model of the catalogue fits this machine.
+def find_proposal(props: dict[str, Any], settings: Completion) -> ModelProposal | None:
+    """Return the model of the catalogue that fits this machine.
 
     Args:
         props: The properties of a running engine. They contain its measured speed.
@@ -78,18 +78,15 @@ def advise_model(props: dict[str, Any], settings: Completion) -> DoctorRow | Non
     speed = MachineSpeed(
         present, pace.prompt_per_second, pace.generated_per_second, count_memory_bytes(), device, device_bytes
     )
-    return describe_proposal(present, propose_model(speed, settings, cards()))
+    return propose_model(speed, settings, cards())
 
 
-def describe_proposal(present: ModelCard, proposal: ModelProposal | None) -> DoctorRow | None:
-    """Return a proposal in words, with the commands that follow it; None without a proposal."""
-    if proposal is None:
-        return None
-    if proposal.model is present:
+def describe_proposal(proposal: ModelProposal) -> DoctorRow:
+    """Return a proposal in words, with the command that follows it."""
+    if not proposal.is_larger:
         return DoctorRow("ok", "model size", proposal.reason)
-    name = proposal.model.name
-    command = f'lsp-harness model pull {name}, then set model.path = "{name}"'
-    return DoctorRow("note", "model size", f"this machine can use a larger model: {proposal.reason}; {command}")
+    says = f"this machine can use a larger model: {proposal.reason}; lsp-harness setup --model {proposal.model.name}"
+    return DoctorRow("note", "model size", says)
 
 
 def _read_device(props: dict[str, Any]) -> tuple[str, int]:

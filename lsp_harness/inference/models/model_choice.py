@@ -47,11 +47,13 @@ class ModelProposal:
 
     Attributes:
         model: The model.
+        is_larger: Whether the model is larger than the measured one.
         reason: Why it is this one and no larger one.
         seconds: The expected time of an answer in a file that was just opened.
     """
 
     model: ModelCard
+    is_larger: bool
     reason: str
     seconds: float
 
@@ -86,16 +88,16 @@ def propose_model(speed: MachineSpeed, settings: Completion, models: Iterable[Mo
         seconds = _expect_seconds(model, speed, settings)
         if seconds > patience_s:
             reason = reason or (
-                f"{model.name} would need about {seconds:.1f} s for a line in a file that was just opened, and "
-                f"completion.patience_ms allows {patience_s:.1f} s"
+                f"{model.name} would need about {seconds:.1f} s, and completion.patience_ms allows {patience_s:.1f} s"
             )
             continue
         # a larger one that fits makes the problem of a smaller one uninteresting, as a mixture of experts may
         best, reason = model, ""
     seconds = _expect_seconds(best, speed, settings)
     place = f" on {speed.device}" if speed.device else ""
-    says = f"{best.name} answers in about {seconds:.1f} s here{place}"
-    return ModelProposal(best, f"{says}; {reason or 'the catalogue has no larger one for everybody'}", seconds)
+    says = f"{best.name} needs about {seconds:.1f} s here{place} for a line in a file that was just opened"
+    reason = reason or "the catalogue has no larger one for everybody"
+    return ModelProposal(best, best is not measured, f"{says}; {reason}", seconds)
 
 
 def _expect_seconds(model: ModelCard, speed: MachineSpeed, settings: Completion) -> float:
