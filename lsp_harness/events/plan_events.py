@@ -14,7 +14,7 @@ class IntentChosen(SessionEvent):
     """The event that a prompt was understood.
 
     Attributes:
-        intent: "edit", "explain", "fix", "generate" or "other".
+        intent: "edit", "explain", "fix", "generate", "other", or "question" if no model answers it.
         chooser: "model", or "facts" if something in the prompt left no choice.
         reason: The fact, in words.
     """

@@ -1,5 +1,6 @@
 """The code that a task is about. The command line and the language server find it in the same way."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,20 @@ class TaskLocator:
         if config.locate.ranking == "model" and ranking.doubt:
             ranking = await choose_place(services.engines.current, request.task, ranking, config.context.task_budget)
         return LocatedTask(root, ranking, texts.texts, texts.read)
+
+    def open_folder(self, uri: str = "") -> tuple[Path, Callable[[str], Document | None]]:
+        """Return the workspace folder that is meant, and a function that returns the texts that a model may see.
+
+        Args:
+            uri: The URI of the folder or of a file in it. Empty for the only folder.
+
+        Raises:
+            UsageError: No folder is open, several are, the folder has no index, or the user does not trust it.
+        """
+        if not self._services.workspace.is_trusted:
+            raise UsageError(UNTRUSTED)
+        root, _ = self._find_folder(uri)
+        return root, _FolderTexts(self._services, root).read
 
     def reopen(self, request: LocationRequest, place: TaskPlace, text_hash: str) -> LocatedTask | None:
         """Return a place that was found earlier, or None if its text is another one now."""

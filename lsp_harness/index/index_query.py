@@ -15,7 +15,7 @@ from lsp_harness.index.graph.dependents import Dependents, find_dependents
 from lsp_harness.index.index_contents import IndexContents, has_text, read_contents, read_unparsed_paths
 from lsp_harness.index.index_executor import DirectExecutor, IndexExecutor
 from lsp_harness.index.index_tables import is_complete
-from lsp_harness.index.index_view import TimeLimit
+from lsp_harness.index.index_view import IndexView, TimeLimit
 from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
 from lsp_harness.index.query.code_patterns import Example, ExampleRequest, Pattern, find_examples, find_patterns
 from lsp_harness.index.query.code_search import (
@@ -46,12 +46,16 @@ from lsp_harness.index.query.name_lookup import (
     LengthRange,
     SymbolOverview,
     contains_word,
+    find_mentioning_symbols,
     find_names_by_length,
     find_near_names,
     find_paths_ending,
     find_symbols_with_names,
+    list_code_paths,
     list_file_symbols,
+    list_symbols_of_kinds,
     read_doc_lines,
+    read_documentation,
     read_functions,
     read_overview,
 )
@@ -180,6 +184,14 @@ class IndexQuery:
         """
         return await self._run(uri, lambda view: read_doc_lines(view, keys), [""] * len(keys), is_slow=True)
 
+    async def documentation(self, uri: str, symbol: Symbol) -> str:
+        """Return the documentation of a symbol without the marks of strings and comments. Empty if there is none."""
+        return await self._run(uri, lambda view: read_documentation(view, symbol), "", is_slow=True)
+
+    async def symbols_of_kinds(self, uri: str, kinds: Collection[str], folder: str = "") -> list[Symbol]:
+        """Return the symbols of some kinds in a folder of the workspace folder, by path and place."""
+        return await self._run(uri, lambda view: list_symbols_of_kinds(view, kinds, folder), [], is_slow=True)
+
     async def usage(
         self, uri: str, path: str, qualified_name: str, failing_tests: AbstractSet[str] = frozenset()
     ) -> DeclarationUsage:
@@ -247,7 +259,24 @@ class IndexQuery:
         """Return at most `limit` files that import the file `path`, directly or through others, the nearest first."""
         return await self._run(uri, lambda view: find_users(view, path, limit), [], is_slow=True)
 
+    async def mentions(self, uri: str, symbol: Symbol) -> list[Symbol]:
+        """Return the declarations in whose text the name of a symbol stands, as they were saved."""
+        return await self._run(uri, lambda view: find_mentioning_symbols(view, symbol), [], is_slow=True)
+
+    async def importers(self, uri: str, path: str) -> list[str]:
+        """Return the files that import the file `path` directly."""
+
+        def find(view: IndexView) -> list[str]:
+            entry = view.symbols.find_file(path)
+            return sorted(view.imports.find_importers(entry[0])) if entry else []
+
+        return await self._run(uri, find, [], is_slow=True)
+
     # -- texts and contents
+    async def code_paths(self, uri: str, folder: str = "") -> list[str]:
+        """Return the paths of the files with code in a folder of the workspace folder."""
+        return await self._run(uri, lambda view: list_code_paths(view, folder), [], is_slow=True)
+
     async def has_file(self, uri: str, path: str) -> bool:
         """Return whether the index contains a file."""
         return await self._run(uri, lambda view: view.symbols.find_file(path) is not None, False, is_slow=True)

@@ -8,18 +8,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
 from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
-from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces
+from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces, TextReader
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.module_tests import find_test_file, open_test_file
 from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
+from lsp_harness.coding.questions.exact_answers import answer_exactly
+from lsp_harness.coding.questions.project_facts import ProjectFacts
+from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
@@ -37,6 +42,7 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
+from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
@@ -127,6 +133,8 @@ class CodeTurn:
 
     async def _run(self) -> CodeResult:
         self.states.enter("UNDERSTAND")
+        if answer := await self._answer_exactly():
+            return answer
         intent = self.work.known.intent or await self._understand_prompt()
         self.states.outcome = intent.intent
         if intent.intent == "other":
@@ -147,6 +155,41 @@ class CodeTurn:
         self.turn.send_frame("text.delta", content=text)
         self.states.enter("COMPLETE")
         return CodeResult(text, place)
+
+    async def _answer_exactly(self) -> CodeResult | None:
+        """Return the answer to a question that the index, the checks or git can answer, or None for other prompts."""
+        question = read_question(self.work.task)
+        if question is None:
+            return None
+        root, read_text = self.locator.open_folder()
+        facts = ProjectFacts(
+            self.services.index.query,
+            root.as_uri(),
+            root.name,
+            read_text,
+            partial(read_git, root),
+            partial(self._list_findings, read_text),
+        )
+        answer = await answer_exactly(facts, question)
+        if answer is None:
+            return None
+        self.states.outcome = f"question ({question.family})"
+        self.turn.append(IntentChosen("question", "facts", f"the index, the checks or git know {question.family}"))
+        self.states.enter("ANSWER")
+        return self._answer(answer.text, answer.symbol.path if answer.symbol else "")
+
+    async def _list_findings(self, read_text: TextReader, path: str) -> list[str]:
+        """Return a line for each finding of our own checks in a file."""
+        document = read_text(path)
+        if document is None:
+            return []
+        snapshot = self.services.workspace.snapshot(document)
+        tree = self.services.documents.tree(document)
+        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
+        return [
+            f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
+            for finding in examination.findings
+        ]
 
     async def _understand_prompt(self) -> IntentChosen:
         if parse_rename(self.work.task):
@@ -331,6 +374,11 @@ class CodeTurn:
         event = self.turn.append(EditProposed(proposal.verdict.hash, proposal.diff, proposal.summary))
         self.states.enter("COMPLETE")
         return replace(proposal, id=event.id)
+
+
+async def read_git(root: Path, *arguments: str) -> str:
+    """Run git in a folder and return what it prints. Raise GitFailed if it fails."""
+    return (await run_git(root, *arguments)).decode("utf-8", "replace")
 
 
 def is_test_file(change: Change) -> bool:

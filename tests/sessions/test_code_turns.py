@@ -90,6 +90,22 @@ async def test_a_prompt_without_a_task_is_answered_with_a_list_of_possible_tasks
     assert read_event_data(opened, "intent.chosen") == [{"intent": "other", "chooser": "model", "reason": ""}]
 
 
+async def test_a_question_for_a_fact_is_answered_without_the_model(open_scripted: OpenScripted, project: Path):
+    opened = await open_scripted(driver="code")
+    write_files(project, geo=GEO)
+    stopped = await ask(opened, "which file defines area?")
+    assert list_entered_states(opened) == ["UNDERSTAND", "ANSWER", "COMPLETE"]
+    assert stopped.text.startswith("geo.py:")
+    assert "function area" in stopped.text
+    [intent] = read_event_data(opened, "intent.chosen")
+    assert (intent["intent"], intent["chooser"]) == ("question", "facts")
+    # our checks, and git, which this folder does not use
+    stopped = await ask(opened, "are there any errors in geo.py?")
+    assert "geo.py" in stopped.text
+    with pytest.raises(HarnessError, match="git"):
+        await ask(opened, "what changed?")
+
+
 async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):
     temperatures: list[float] = []
     for value in ("", "0.7"):

@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from inspect import cleandoc
 
 from lsp_harness.index.graph.symbol_graph import SymbolGraph, build_graph
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language
+from lsp_harness.store.database import placeholders
 from lsp_harness.text.position import decode
 
 MAX_CHARS = 200
@@ -21,12 +23,17 @@ EMPTY_COMMENT = re.compile(r"^(?:\W*$|noqa|type:|pylint|eslint|@ts-|nolint|clang
 
 def read_doc_line(view: IndexView, symbol: Symbol) -> str:
     """Return the first line of a symbol's documentation; empty if there is none."""
+    return _first_line(read_documentation(view, symbol))[:MAX_CHARS]
+
+
+def read_documentation(view: IndexView, symbol: Symbol) -> str:
+    """Return a symbol's documentation without the marks of strings and comments; empty if there is none."""
     style = find_language(symbol.language).declarations.documentation
-    line = _docstring_line(view, symbol) if style and style.is_inside else ""
-    return (line or _comment_line(view, symbol))[:MAX_CHARS]
+    text = _read_docstring(view, symbol) if style and style.is_inside else ""
+    return text or _read_comment(view, symbol)
 
 
-def _docstring_line(view: IndexView, symbol: Symbol) -> str:
+def _read_docstring(view: IndexView, symbol: Symbol) -> str:
     has_no_body = symbol.body >= symbol.end
     offset = symbol.end if has_no_body else symbol.body
     chunk_start, data = view.texts.read_chunk(symbol.file, offset)
@@ -35,10 +42,10 @@ def _docstring_line(view: IndexView, symbol: Symbol) -> str:
         # The string after a variable documents it.
         data = data.partition(b"\n")[2]
     match = STRING.match(data)
-    return _first_line(decode(match["text"])) if match else ""
+    return cleandoc(decode(match["text"])) if match else ""
 
 
-def _comment_line(view: IndexView, symbol: Symbol) -> str:
+def _read_comment(view: IndexView, symbol: Symbol) -> str:
     chunk_start, data = view.texts.read_chunk(symbol.file, symbol.start)
     lines = decode(data[: symbol.start - chunk_start]).split("\n")[:-1]
     while lines and ATTRIBUTE.match(lines[-1].strip()):
@@ -46,7 +53,7 @@ def _comment_line(view: IndexView, symbol: Symbol) -> str:
     comment: list[str] = []
     while lines and COMMENT.match(lines[-1].strip()):
         comment.insert(0, COMMENT.sub("", lines.pop().strip()).strip().removesuffix("*/").strip())
-    return _first_line("\n".join(line for line in comment if not EMPTY_COMMENT.match(line)))
+    return "\n".join(line for line in comment if not EMPTY_COMMENT.match(line))
 
 
 def _first_line(text: str) -> str:
@@ -147,6 +154,18 @@ def contains_word(view: IndexView, word: str) -> bool:
     return any(word.lower() in text.lower() for _, _, text in view.symbols.find_mentions(word))
 
 
+def find_mentioning_symbols(view: IndexView, symbol: Symbol) -> list[Symbol]:
+    """Return the declarations in whose text the name of a symbol stands as a whole word, without the symbol itself."""
+    whole = re.compile(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])")
+    found = {
+        (around.path, around.qualified): around
+        for _, around, text in view.symbols.find_mentions(symbol.name)
+        if around and whole.search(text)
+    }
+    found.pop((symbol.path, symbol.qualified), None)
+    return sorted(found.values(), key=lambda symbol: (symbol.path, symbol.line))
+
+
 def read_functions(view: IndexView, name: str, language: str) -> list[str]:
     """Return the texts of at most `MAX_FUNCTIONS` functions and classes with this name in a language."""
     symbols = view.symbols.find_by_name(name, MAX_FUNCTIONS, CALLABLE_KINDS, language)
@@ -162,6 +181,30 @@ def read_doc_lines(view: IndexView, keys: Iterable[tuple[str, str]]) -> list[str
     """
     symbols: list[Symbol | None] = [view.symbols.find_symbol(*key) for key in keys]
     return [read_doc_line(view, symbol) if symbol else "" for symbol in symbols]
+
+
+def list_symbols_of_kinds(view: IndexView, kinds: Collection[str], folder: str) -> list[Symbol]:
+    """Return the symbols of some kinds in a folder and its subfolders, by path and place.
+
+    Args:
+        view: The index.
+        kinds: The kinds of symbols.
+        folder: The folder; an empty text is the workspace folder.
+    """
+    prefix = f"{folder.rstrip('/')}/" if folder else ""
+    symbols = view.symbols.select(
+        f"kind IN ({placeholders(len(kinds))}) AND substr(path, 1, ?) = ? ORDER BY path, n",
+        (*kinds, len(prefix), prefix),
+        lambda symbol: symbol.kind in kinds and symbol.path.startswith(prefix),
+    )
+    return sorted(symbols, key=lambda symbol: (symbol.path, symbol.n))
+
+
+def list_code_paths(view: IndexView, folder: str) -> list[str]:
+    """Return the paths of the files with code in a folder and its subfolders. An empty text is the workspace folder."""
+    paths = set(view.symbols.find_paths_below(folder.rstrip("/")))
+    rows = view.reader.rows("SELECT path FROM files WHERE language != ''")
+    return sorted(path for (path,) in rows if path in paths)
 
 
 @dataclass(frozen=True, slots=True)

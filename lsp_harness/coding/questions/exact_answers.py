@@ -1,0 +1,64 @@
+"""The answers to exact questions: the index, the checks and git give them, and no model adds a word.
+
+A plain word that is no name of the folder may be an ordinary noun, so the question about it is none of these.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from lsp_harness.coding.questions.folder_answers import (
+    list_contents,
+    list_findings,
+    list_importers,
+    list_imports,
+    list_kinds,
+    show_changes,
+    show_commits,
+    show_last_commit,
+)
+from lsp_harness.coding.questions.name_answers import (
+    find_place,
+    list_bases,
+    list_callees,
+    list_callers,
+    list_members,
+    list_raised,
+    list_subtypes,
+    list_tests,
+    show_documentation,
+    show_signature,
+)
+from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
+from lsp_harness.coding.questions.question_grammar import Family, Question
+
+Answerer = Callable[[ProjectFacts, Question], Awaitable[ExactAnswer | None]]
+ANSWERERS: Mapping[Family, Answerer] = {
+    "where": find_place,
+    "callers": list_callers,
+    "callees": list_callees,
+    "tests": list_tests,
+    "signature": show_signature,
+    "documentation": show_documentation,
+    "raises": list_raised,
+    "members": list_members,
+    "subtypes": list_subtypes,
+    "bases": list_bases,
+    "contents": list_contents,
+    "imports": list_imports,
+    "importers": list_importers,
+    "findings": list_findings,
+    "kinds": list_kinds,
+    "changes": show_changes,
+    "commits": show_commits,
+    "last_commit": show_last_commit,
+}
+"""The function that answers each family of questions. It returns None if the question is about none of our names."""
+
+
+async def answer_exactly(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Return the answer to a question, or None if it is about nothing that this folder has.
+
+    Raises:
+        HarnessError: The index or git cannot be read.
+    """
+    answerer = ANSWERERS.get(question.family)
+    return await answerer(facts, question) if answerer else None

@@ -1,0 +1,291 @@
+"""Answers to questions about a file, about all that a folder declares, and about its git."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lsp_harness.coding.questions.project_facts import (
+    FUNCTION_KINDS,
+    IMPLEMENTATION,
+    ExactAnswer,
+    ProjectFacts,
+    describe_absence,
+    find_file,
+    format_list,
+    format_symbols,
+    is_test_code,
+    read_bare_name,
+)
+from lsp_harness.coding.questions.question_grammar import Question
+from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.languages.language_table import find_language, find_language_of_file
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
+from lsp_harness.syntax.symbols.import_block import find_import_statements
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.wording import format_count
+
+PARTS = WEAK_KINDS | {"member", IMPLEMENTATION}
+"""Kinds that an outline leaves out inside of other declarations."""
+EXCEPTION_NAME = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Throwable|Panic)$")
+TEST_FILE_NAME = re.compile(r"(?:^|/)tests?[_-][^/]*$|[_.-](?:test|tests|spec)\.[^/]*$")
+TEST_NAME = re.compile(r"^(?:test|Test)")
+
+# -- about files
+
+
+async def list_contents(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say what a file declares: all of it, or one kind."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    symbols = await facts.index.symbols_in(facts.uri, path)
+    if question.topic:
+        topic = read_topic(question.topic)
+        if topic is None:
+            return None
+        wanted = [one for one in await topic.select(facts, symbols) if one.path == path]
+        return _list_topic(topic, wanted, f"in {path}", wanted[0] if wanted else None)
+    outline = [one for one in symbols if one.kind not in PARTS or (one.parent < 0 and one.kind != IMPLEMENTATION)]
+    if not outline:
+        return ExactAnswer(f"{path} declares nothing that the index knows.")
+    count = format_count(len(outline), "declaration")
+    return ExactAnswer(f"{path} has {count}:{format_symbols(outline)}", outline[0])
+
+
+async def list_imports(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say what a file imports."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    document = facts.read_text(path)
+    tree = parse(document) if document else None
+    if document is None or tree is None:
+        return ExactAnswer(f"{path} cannot be read, or its language has no grammar here.")
+    statements = find_import_statements(tree)
+    lines = [f"{path}:{document.line_of(one.span.start) + 1}  {' '.join(one.text.split())}" for one in statements]
+    return ExactAnswer(
+        f"{path} has {format_count(len(lines), 'import')}:{format_list(lines)}" if lines else f"{path} imports nothing."
+    )
+
+
+async def list_importers(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say which files import a file directly."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    paths = await facts.index.importers(facts.uri, path)
+    if not paths:
+        return ExactAnswer(f"No file of {facts.name} imports {path}.")
+    verb = "imports" if len(paths) == 1 else "import"
+    return ExactAnswer(f"{format_count(len(paths), 'file')} {verb} {path}:{format_list(paths)}")
+
+
+async def list_findings(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say what our own checks find in a file."""
+    if not question.file:
+        return None
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    lines = await facts.find_findings(path)
+    return ExactAnswer(
+        f"Our checks have {format_count(len(lines), 'finding')} in {path}:{format_list(lines)}"
+        if lines
+        else f"Our checks find nothing in {path}."
+    )
+
+
+# -- about the folder
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A kind of declarations that a question may be about.
+
+    Attributes:
+        noun: The kind in the singular.
+        plural: The kind in the plural.
+        kinds: The kinds of symbols of the index to choose from.
+        matches: Returns whether a symbol is of the kind; gets the names of all exceptions, too.
+    """
+
+    noun: str
+    plural: str
+    kinds: frozenset[str]
+    matches: Callable[[Symbol, Collection[str]], bool] = lambda symbol, exceptions: True
+
+    async def select(self, facts: ProjectFacts, symbols: Iterable[Symbol]) -> list[Symbol]:
+        """Return those of some symbols that are of the kind."""
+        exceptions = set[str]()
+        if self.noun == "exception":
+            exceptions = _find_exceptions(await facts.index.symbols_of_kinds(facts.uri, sorted(TYPE_KINDS)))
+        return [one for one in symbols if one.kind in self.kinds and self.matches(one, exceptions)]
+
+
+def _find_exceptions(types: Sequence[Symbol]) -> set[str]:
+    """Return the names of the types that are exceptions, because one of their bases is one."""
+    found, is_changed = set[str](), True
+    while is_changed:
+        more = {
+            one.name
+            for one in types
+            if one.name not in found
+            and any(base in found or EXCEPTION_NAME.search(base) for base in map(read_bare_name, one.bases))
+        }
+        found, is_changed = found | more, bool(more)
+    # types of languages without inheritance say it by their names
+    return found | {one.name for one in types if not one.bases and re.search(r"(?:Error|Exception)$", one.name)}
+
+
+TYPES = TYPE_KINDS - {IMPLEMENTATION}
+TOPICS = (
+    Topic("exception", "exceptions", TYPES, lambda symbol, exceptions: symbol.name in exceptions),
+    Topic("function", "functions", FUNCTION_KINDS - {"macro"}),
+    Topic("method", "methods", frozenset({"method", "constructor"})),
+    Topic("class", "classes", frozenset({"class"})),
+    Topic("struct", "structs", frozenset({"struct"})),
+    Topic("trait", "traits", frozenset({"interface"})),
+    Topic("interface", "interfaces", frozenset({"interface"})),
+    Topic("enum", "enums", frozenset({"enum"})),
+    Topic("macro", "macros", frozenset({"macro"})),
+    Topic("type", "types", TYPES | {"type"}),
+    Topic("constant", "constants", frozenset({"constant", "variable"}), lambda symbol, _: symbol.parent < 0),
+    Topic(
+        "test",
+        "tests",
+        FUNCTION_KINDS,
+        lambda symbol, _: bool(TEST_PATH.search(symbol.path) and TEST_NAME.search(symbol.name)),
+    ),
+    Topic("declaration", "declarations", FUNCTION_KINDS | TYPES | WEAK_KINDS),
+)
+FILE_TOPICS = re.compile(r"(?:(test|source|python|py|typescript|ts|rust|javascript|js)\s+)?(?:files?|modules?)$")
+SAME_TOPICS = {
+    "error": "exception",
+    "error type": "exception",
+    "error class": "exception",
+    "exception class": "exception",
+    "custom exception": "exception",
+    "test function": "test",
+    "test case": "test",
+    "symbol": "declaration",
+    "definition": "declaration",
+    "type alias": "type",
+}
+
+
+def read_topic(text: str) -> Topic | None:
+    """Return the kind of declarations that some words name, or None if no kind of ours is meant."""
+    words = " ".join(text.lower().split())
+    singular = re.sub(r"(?<=class)es$|(?<=alias)es$|s$", "", words) if words not in ("class", "alias") else words
+    singular = "class" if singular == "clas" else singular
+    singular = SAME_TOPICS.get(singular, singular)
+    return next((topic for topic in TOPICS if topic.noun == singular), None)
+
+
+def _list_topic(topic: Topic, symbols: Sequence[Symbol], where: str, symbol: Symbol | None = None) -> ExactAnswer:
+    if not symbols:
+        return ExactAnswer(f"There are no {topic.plural} {where}.")
+    verb = "is" if len(symbols) == 1 else "are"
+    count = format_count(len(symbols), topic.noun, topic.plural)
+    return ExactAnswer(f"There {verb} {count} {where}:{format_symbols(symbols)}", symbol)
+
+
+async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say which declarations of a kind, or which files, there are. Those of tests are counted apart."""
+    where = f"in {question.folder or facts.name}"
+    if question.folder and not await facts.index.code_paths(facts.uri, question.folder):
+        module = replace(question, folder="", file=question.folder)
+        if isinstance(await find_file(facts, module), str):
+            return await list_contents(facts, module)
+        return ExactAnswer(describe_absence(facts, f"folder {question.folder} with code", ()))
+    if match := FILE_TOPICS.match(question.topic):
+        return await _list_files(facts, question, match[1] or "", where)
+    topic = read_topic(question.topic)
+    if topic is None:
+        return None
+    found = await topic.select(
+        facts, await facts.index.symbols_of_kinds(facts.uri, sorted(topic.kinds), question.folder)
+    )
+    unique = list({(one.path, one.qualified): one for one in found}.values())
+    if topic.noun == "test":
+        return _list_topic(topic, unique, where)
+    code = [one for one in unique if not is_test_code(one)]
+    answer = _list_topic(topic, code, where)
+    if tests := len(unique) - len(code):
+        more = f"{format_count(tests, 'more', 'more')} in tests"
+        return ExactAnswer(f"{answer.text}\nAnd {more}.", answer.symbol)
+    return answer
+
+
+async def _list_files(facts: ProjectFacts, question: Question, kind: str, where: str) -> ExactAnswer:
+    paths = await facts.index.code_paths(facts.uri, question.folder)
+    if kind == "test":
+        paths = _select_test_files(paths)
+    elif kind == "source":
+        paths = [path for path in paths if not TEST_PATH.search(path)]
+    elif kind:
+        # the words are names of languages and endings of files
+        language = find_language_of_file(f"file.{kind}") or find_language(kind)
+        extensions = language.extensions
+        paths = [path for path in paths if path.rpartition(".")[2] in extensions]
+    noun = f"{kind} file".strip()
+    verb = "is" if len(paths) == 1 else "are"
+    text = (
+        f"There {verb} {format_count(len(paths), noun)} with code {where}" if paths else f"There are no {noun}s {where}"
+    )
+    return ExactAnswer(f"{text}:{format_list(paths)}" if paths else f"{text}.")
+
+
+def _select_test_files(paths: Sequence[str]) -> list[str]:
+    """Return the files of tests without their helpers, where the names of files tell them apart."""
+    in_tests = [path for path in paths if TEST_PATH.search(path)]
+    named = [path for path in in_tests if TEST_FILE_NAME.search(path)]
+    told = {_find_language_group(path) for path in named}
+    return [path for path in in_tests if path in named or _find_language_group(path) not in told]
+
+
+def _find_language_group(path: str) -> str:
+    """Return the language of a file, or the one that this language extends: JavaScript for TypeScript."""
+    language = find_language_of_file(path)
+    while language and language.parent:
+        language = find_language(language.parent)
+    return language.id if language else ""
+
+
+# -- about git
+
+
+async def show_changes(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say which files differ from the last commit, and by how many lines."""
+    status = (await facts.run_git("status", "--porcelain=v1", "--untracked-files=all")).splitlines()
+    if not status:
+        last = (await facts.run_git("log", "-1", "--format=%h %s (%an, %ad)", "--date=short")).strip()
+        return ExactAnswer(f"Nothing has changed since the last commit: {last}.")
+    numbers = {
+        path: f"+{added} -{removed}"
+        for added, removed, path in (
+            line.split("\t", 2) for line in (await facts.run_git("diff", "--numstat", "HEAD")).splitlines()
+        )
+    }
+    words = {"M": "changed", "A": "added", "D": "deleted", "R": "renamed", "?": "new", "U": "in conflict"}
+    lines = [
+        f"{line[3:]}  {words.get(line[:2].strip()[:1], line[:2].strip())} {numbers.get(line[3:], '')}".rstrip()
+        for line in status
+    ]
+    verb = "differs" if len(lines) == 1 else "differ"
+    return ExactAnswer(f"{format_count(len(lines), 'file')} {verb} from the last commit:{format_list(lines)}")
+
+
+async def show_last_commit(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say which files the last commit has changed."""
+    text = await facts.run_git("show", "--stat=120", "--no-color", "--format=%h %ad %an: %s", "--date=short", "HEAD")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return ExactAnswer(f"The last commit is {lines[0]}{format_list(lines[1:])}")
+
+
+async def show_commits(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the last commits."""
+    count = int(await facts.run_git("rev-list", "--count", "HEAD"))
+    lines = (await facts.run_git("log", "-5", "--format=%h %ad %an: %s", "--date=short")).splitlines()
+    return ExactAnswer(f"There are {format_count(count, 'commit')}; the last ones:{format_list(lines)}")

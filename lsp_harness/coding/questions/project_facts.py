@@ -1,0 +1,264 @@
+"""The facts for answers to exact questions, the declarations that these mean, and the forms of answers.
+
+An answer names places as `path:line`, with lines from 1.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from lsp_harness.coding.questions.question_grammar import Question
+from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.graph.symbol_graph import Edge
+from lsp_harness.index.identifier_words import split_words
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.index.query.anchor import SymbolName
+from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
+
+MAX_LISTED = 60
+"""Most lines of a list. The rest is counted."""
+MAX_MEANINGS = 8
+"""Most declarations of one name that are described."""
+PROSE = (".md", ".rst", ".txt")
+MAX_SIGNATURE_CHARS = 240
+TEST_MODULES = frozenset({"test", "tests"})
+IMPLEMENTATION = "implementation"
+FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+
+GitReader = Callable[..., Awaitable[str]]
+"""Runs git in the folder with some arguments, and returns what it prints. Raises HarnessError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExactAnswer:
+    """An answer that a program has found, and no model.
+
+    Attributes:
+        text: The answer in words, with places.
+        symbol: The declaration that the question was about, for the next question. None if there was none.
+    """
+
+    text: str
+    symbol: Symbol | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFacts:
+    """The sources of answers: the index, the texts, git and the checks of a folder.
+
+    Attributes:
+        index: The indexes of the workspace folders.
+        uri: The URI of the folder.
+        name: The name of the folder.
+        read_text: Returns the present text of a file, or None if no model may see it.
+        run_git: Reads the state of git.
+        find_findings: Returns the lines of the findings of our own checks in a file.
+    """
+
+    index: IndexQuery
+    uri: str
+    name: str
+    read_text: Callable[[str], Document | None]
+    run_git: GitReader
+    find_findings: Callable[[str], Awaitable[Sequence[str]]]
+
+
+# -- what a question is about
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDeclarations:
+    """The declarations that a name means, or the answer that there are none."""
+
+    symbols: tuple[Symbol, ...]
+    absence: ExactAnswer | None = None
+
+
+async def find_subject(
+    facts: ProjectFacts, question: Question, kinds: Collection[str] = ()
+) -> NamedDeclarations | None:
+    """Return the declarations of the name of a question, or None if the name is a plain word that nothing declares.
+
+    Args:
+        facts: The facts.
+        question: The question.
+        kinds: The kinds that are meant if the name has several; empty for all but the unspecific ones.
+    """
+    name = re.sub(r"^(?:self|this|cls)\.", "", question.name)
+    symbols = await find_named(facts, name)
+    if not symbols and "." in name:
+        # a member that the type inherits, or a name behind the name of its module
+        symbols = await _find_member(facts, *name.rsplit(".", 1))
+    if not symbols:
+        near = await facts.index.near_names(facts.uri, name.rpartition(".")[2])
+        exact = [one for one in near if one.lower() == name.lower()]
+        if exact:
+            symbols = await find_named(facts, exact[0])
+        elif _is_written_as_name(name) or near:
+            return NamedDeclarations((), ExactAnswer(describe_absence(facts, f"symbol {name}", near)))
+        else:
+            return None
+    if question.file:
+        inside = [one for one in symbols if f"/{one.path}".endswith(f"/{question.file.removeprefix('./')}")]
+        if not inside:
+            return NamedDeclarations((), ExactAnswer(_describe_elsewhere(question, symbols)))
+        symbols = inside
+    wanted = [one for one in symbols if one.kind in kinds] if kinds else []
+    strong = [one for one in symbols if one.kind not in WEAK_KINDS]
+    unique = {(one.path, one.qualified): one for one in wanted or strong or symbols}
+    return NamedDeclarations(tuple(sorted(unique.values(), key=_rank_symbol)))
+
+
+def _describe_elsewhere(question: Question, symbols: Sequence[Symbol]) -> str:
+    places = ", ".join(format_place(one) for one in symbols[:MAX_MEANINGS])
+    return f"There is no {question.name} in {question.file}; it is declared in {places}."
+
+
+async def find_named(facts: ProjectFacts, name: str) -> list[Symbol]:
+    symbols = await facts.index.symbols_named(facts.uri, SymbolName(name))
+    return [one for one in symbols if one.kind != IMPLEMENTATION] or symbols
+
+
+async def _find_member(facts: ProjectFacts, owner: str, last: str) -> list[Symbol]:
+    """Return the member of a type's bases, or the declaration in a module of this name."""
+    named = await find_named(facts, last)
+    module = owner.replace(".", "/")
+    inside = [one for one in named if f"/{PurePosixPath(one.path).with_suffix('')}".endswith(f"/{module}")]
+    if inside:
+        return inside
+    seen, owners = set[str](), [owner.rpartition(".")[2]]
+    while owners:
+        types = [one for name in owners for one in await find_named(facts, name) if one.kind in TYPE_KINDS]
+        bases = {read_bare_name(base) for one in types for base in one.bases} - seen
+        seen |= bases
+        if found := [one for one in named if one.qualified.split(".")[-2:-1] and one.qualified.split(".")[-2] in bases]:
+            return found
+        owners = sorted(bases)
+    return []
+
+
+def is_test_code(symbol: Symbol) -> bool:
+    """Return whether a declaration is in a file of tests, or in a module of tests in another file."""
+    return TEST_PATH.search(symbol.path) is not None or not TEST_MODULES.isdisjoint(symbol.qualified.split(".")[:-1])
+
+
+def _rank_symbol(symbol: Symbol) -> tuple[bool, str, int]:
+    return is_test_code(symbol), symbol.path, symbol.line
+
+
+def _is_written_as_name(name: str) -> bool:
+    """Return whether a word is written as only names are: with a dot, an underscore, a digit or inner capitals."""
+    return not name.isalpha() or split_words(name) != name
+
+
+def describe_absence(facts: ProjectFacts, what: str, near: Sequence[str]) -> str:
+    offer = f"; the most similar names are: {', '.join(near[:3])}" if near else ""
+    return f"There is no {what} in {facts.name}{offer}."
+
+
+async def find_file(facts: ProjectFacts, question: Question) -> str | ExactAnswer:
+    """Return the path of the file of a question, or the answer that there is none or more than one."""
+    written = question.file or question.name
+    paths = await facts.index.paths_ending(facts.uri, written)
+    if not paths and (question.name or "." not in written.rpartition("/")[2]):
+        # the name of a module
+        ending = re.sub(r"^(?:crate|self|super)/", "", written.replace(".", "/"))
+        paths = [
+            path
+            for path in await facts.index.code_paths(facts.uri)
+            if f"/{PurePosixPath(path).with_suffix('')}".removesuffix("/__init__").endswith(f"/{ending}")
+        ]
+        # a module of the program comes before tests and texts of the same name
+        paths = [path for path in paths if not TEST_PATH.search(path) and not path.endswith(PROSE)] or paths
+    if not paths:
+        stem = PurePosixPath(written).name
+        near = [path for path in await facts.index.code_paths(facts.uri) if _is_similar(stem, PurePosixPath(path).name)]
+        return ExactAnswer(describe_absence(facts, f"file {written}", near))
+    exact = [path for path in paths if path == written.removeprefix("./")]
+    if len(exact or paths) > 1:
+        return ExactAnswer(f"{written} may be: {', '.join(paths[:MAX_MEANINGS])}. Write more of the path.")
+    return (exact or paths)[0]
+
+
+def _is_similar(name: str, other: str) -> bool:
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, name.lower(), other.lower()).ratio() >= 0.75
+
+
+# -- forms of answers
+
+
+def format_place(symbol: Symbol) -> str:
+    return f"{symbol.path}:{symbol.line + 1}"
+
+
+def describe_symbol(symbol: Symbol) -> str:
+    return f"{symbol.kind} {symbol.qualified}"
+
+
+def read_bare_name(base: str) -> str:
+    """Return the last name of a base as it is written: `Base` of `pkg.Base[int]`."""
+    return re.split(r"[\[<(]", base.replace("::", "."))[0].strip().rpartition(".")[2]
+
+
+def format_list(lines: Sequence[str]) -> str:
+    """Return the lines of a list below a sentence. What is too long is counted."""
+    shown = [f"\n  {line}" for line in lines[:MAX_LISTED]]
+    rest = len(lines) - MAX_LISTED
+    return "".join(shown) + (f"\n  … and {rest:,} more" if rest > 0 else "")
+
+
+def format_symbols(symbols: Iterable[Symbol]) -> str:
+    return format_list([f"{format_place(one)}  {describe_symbol(one)}" for one in symbols])
+
+
+def format_edges(edges: Iterable[Edge]) -> str:
+    return format_list([_describe_edge(edge) for edge in edges])
+
+
+def _describe_edge(edge: Edge) -> str:
+    through = f" through {edge.through}" if edge.through else ""
+    return f"{edge.path}:{edge.line + 1}  {edge.name or 'outside of functions'}{through}"
+
+
+def read_signature(facts: ProjectFacts, symbol: Symbol) -> str:
+    """Return the head of a declaration on one line, without its body. Empty if no model may see its file."""
+    document = facts.read_text(symbol.path)
+    if document is None:
+        return ""
+    end = symbol.body if symbol.body > symbol.start else symbol.end
+    head = " ".join(decode(document.data[symbol.start : end]).split()).rstrip(" {:")
+    return f"{head[:MAX_SIGNATURE_CHARS]}{'…' if len(head) > MAX_SIGNATURE_CHARS else ''}"
+
+
+def read_body(facts: ProjectFacts, symbol: Symbol) -> str:
+    document = facts.read_text(symbol.path)
+    return decode(document.data[symbol.start : symbol.end]) if document else ""
+
+
+async def answer_about(
+    facts: ProjectFacts,
+    question: Question,
+    describe: Callable[[Symbol], Awaitable[str]],
+    kinds: Collection[str] = (),
+) -> ExactAnswer | None:
+    """Return the answer about each declaration of the name of a question.
+
+    Args:
+        facts: The facts.
+        question: The question.
+        describe: Returns the answer about one declaration.
+        kinds: The kinds that are meant if the name has several.
+    """
+    subject = await find_subject(facts, question, kinds)
+    if subject is None or subject.absence:
+        return subject and subject.absence
+    texts = [await describe(symbol) for symbol in subject.symbols[:MAX_MEANINGS]]
+    if rest := len(subject.symbols) - MAX_MEANINGS:
+        texts += [f"{rest} more declarations have this name."] if rest > 0 else []
+    return ExactAnswer("\n\n".join(texts), subject.symbols[0])

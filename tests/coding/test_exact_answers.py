@@ -1,0 +1,215 @@
+"""Answers to exact questions about a small folder: places, relations, kinds, and names that do not exist."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+import pytest
+
+from lsp_harness.coding.questions.exact_answers import ANSWERERS, answer_exactly
+from lsp_harness.coding.questions.project_facts import MAX_LISTED, ExactAnswer, ProjectFacts
+from lsp_harness.coding.questions.question_grammar import read_question
+from lsp_harness.text.document import Document
+from tests.index.place import IndexedFolder
+
+FILES = {
+    "src/box/errors.py": """\
+class BoxError(Exception):
+    pass
+
+
+class KeyTooLong(BoxError):
+    pass
+""",
+    "src/box/store.py": '''\
+"""Rows of a table."""
+
+from src.box.errors import BoxError, KeyTooLong
+
+LIMIT = 3
+
+
+def check(key: str, limit: int = LIMIT) -> str:
+    """Return a key.
+
+    It has few letters.
+    """
+    if len(key) > limit:
+        raise KeyTooLong(key)
+    return key
+
+
+class Store:
+    """Keeps rows."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def insert(self, key: str) -> None:
+        if not key:
+            raise BoxError("empty")
+        check(key)
+
+
+class CachedStore(Store):
+    pass
+''',
+    "src/box/__init__.py": "from src.box.store import Store\n",
+    "tests/test_store.py": """\
+from src.box.store import Store, check
+
+
+def test_check():
+    assert check("a") == "a"
+
+
+def test_insert():
+    Store(1).insert("a")
+""",
+    "tests/helpers.py": "def make():\n    return 1\n",
+    "src/lib.rs": """\
+pub struct Circle { radius: f64 }
+
+impl Circle {
+    pub fn area(&self) -> f64 { self.radius }
+}
+""",
+}
+GIT = {
+    ("status", "--porcelain=v1", "--untracked-files=all"): " M src/box/store.py\n?? new.py\n",
+    ("diff", "--numstat", "HEAD"): "3\t1\tsrc/box/store.py\n",
+    ("rev-list", "--count", "HEAD"): "2\n",
+    ("log", "-5", "--format=%h %ad %an: %s", "--date=short"): "abc 2026-01-02 Ann: Second\ndef 2026-01-01 Bob: First\n",
+    ("show", "--stat=120", "--no-color", "--format=%h %ad %an: %s", "--date=short", "HEAD"): (
+        "abc 2026-01-02 Ann: Second\n\n a.py | 2 +-\n 1 file changed\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def indexed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexedFolder]:
+    with closing(IndexedFolder(tmp_path_factory.mktemp("ws"), FILES)) as made:
+        yield made
+
+
+def make_facts(indexed: IndexedFolder, git: dict[tuple[str, ...], str] = GIT) -> ProjectFacts:
+    def text(path: str) -> Document | None:
+        return Document.from_text(f"file:///{path}", FILES[path].encode()) if path in FILES else None
+
+    async def run_git(*arguments: str) -> str:
+        return git[arguments]
+
+    async def find_findings(path: str) -> Sequence[str]:
+        return [f"{path}:1  F401 unused"] if path.endswith("errors.py") else []
+
+    return ProjectFacts(indexed.query, "", "box", text, run_git, find_findings)
+
+
+async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
+    question = read_question(prompt)
+    assert question, prompt
+    return await answer_exactly(make_facts(indexed), question)
+
+
+ANSWERS = {
+    "where is check?": ("src/box/store.py:8  function check", "limit: int = LIMIT) -> str", "Return a key."),
+    "where is Store.insert?": ("src/box/store.py:24  method Store.insert",),
+    # a member of the base
+    "where is CachedStore.insert?": ("src/box/store.py:24  method Store.insert",),
+    "who calls check?": (
+        "1 place calls function check (src/box/store.py:8):",
+        "Store.insert",
+        "2 tests run it:",
+        "test_check",
+    ),
+    "who calls KeyTooLong": ("src/box/store.py:14  check",),
+    "what does insert call?": ("src/box/store.py:8  check",),
+    "which tests run check?": (
+        "2 tests run function check",
+        "tests/test_store.py:5  test_check",
+        "test_insert through Store.insert",
+    ),
+    "is CachedStore tested?": ("The index knows no test that surely runs class CachedStore", "tests/test_store.py"),
+    "what is in store.py?": ("src/box/store.py:5  ", "src/box/store.py:18  class Store", "method Store.__init__"),
+    "list the classes in store.py": ("There are 2 classes in src/box/store.py:", "class CachedStore"),
+    "which methods does Store have?": ("has 2 methods:", "Store.__init__", "Store.insert"),
+    "which methods does CachedStore have?": ("declares no method; it extends Store",),
+    "which methods does Circle have": ("src/lib.rs:4  ", "Circle.area"),
+    "which exceptions are there?": ("There are 2 exceptions in box:", "class BoxError", "class KeyTooLong"),
+    "how many test files are there?": ("There is 1 test file with code in box:\n  tests/test_store.py",),
+    "how many python files are there?": ("There are 5 python files",),
+    "which functions are there in src?": ("There are 4 functions in src:", "function check", "method Circle.area"),
+    "which classes are in store": ("There are 2 classes in src/box/store.py:",),
+    "how many tests are there": ("There are 2 tests in box:",),
+    "what are the parameters of check": ("key: str, limit: int = LIMIT",),
+    "what are the parameters of Store": ("class Store", "def __init__(self, size: int) -> None"),
+    "docstring of check": ("  Return a key.\n\n  It has few letters.",),
+    "docstring of insert": ("It has no documentation.",),
+    "subclasses of BoxError": ("1 type extends BoxError:", "class KeyTooLong"),
+    "subclasses of Exception": ("1 type extends Exception:", "class BoxError", "Indirectly:", "class KeyTooLong"),
+    "subclasses of KeyTooLong": ("Nothing in box extends KeyTooLong",),
+    "base class of KeyTooLong": ("src/box/errors.py:1  BoxError", "Exception, which box does not declare"),
+    "base class of Circle": ("extends nothing",),
+    "what does insert raise?": (
+        "src/box/store.py:26  BoxError",
+        "src/box/store.py:14  KeyTooLong, in check, which it calls",
+    ),
+    "what does make raise": ("raise nothing by themselves",),
+    "what does store.py import": ("1 import:", "from src.box.errors import BoxError, KeyTooLong"),
+    "what does errors.py import": ("src/box/errors.py imports nothing.",),
+    "who imports store.py": ("src/box/__init__.py", "tests/test_store.py"),
+    "who imports test_store.py": ("No file of box imports tests/test_store.py.",),
+    "are there errors in errors.py": ("1 finding in src/box/errors.py:", "F401 unused"),
+    "are there errors in store.py": ("Our checks find nothing in src/box/store.py.",),
+    "what changed?": ("2 files differ from the last commit:", "src/box/store.py  changed +3 -1", "new.py  new"),
+    "what was the last commit": ("There are 2 commits; the last ones:", "abc 2026-01-02 Ann: Second"),
+    "what changed in the last commit": ("The last commit is abc 2026-01-02 Ann: Second", "a.py | 2 +-"),
+    # what does not exist
+    "who calls chekc_key": ("There is no symbol chekc_key in box", "check"),
+    "what is in stores.py": ("There is no file stores.py in box; the most similar names are: src/box/store.py",),
+    "is check in errors.py tested?": ("There is no check in errors.py; it is declared in src/box/store.py:8.",),
+    "list all classes in src/nothing": ("There is no folder src/nothing with code in box.",),
+    "list the enums in store.py": ("There are no enums in src/box/store.py.",),
+}
+
+
+@pytest.mark.parametrize("prompt", ANSWERS)
+async def test_the_answer_has_the_facts(indexed_folder: IndexedFolder, prompt: str):
+    answer = await ask(indexed_folder, prompt)
+    assert answer
+    for part in ANSWERS[prompt]:
+        assert part in answer.text, answer.text
+
+
+def test_each_family_is_asked():
+    questions = [read_question(prompt) for prompt in ANSWERS]
+    assert {question.family for question in questions if question} == set(ANSWERERS)
+
+
+async def test_a_plain_word_that_is_no_name_is_no_question_about_code(indexed_folder: IndexedFolder):
+    assert await ask(indexed_folder, "where is zzz?") is None
+
+
+async def test_a_clean_folder_says_the_last_commit(indexed_folder: IndexedFolder):
+    clean = {
+        ("status", "--porcelain=v1", "--untracked-files=all"): "",
+        ("log", "-1", "--format=%h %s (%an, %ad)", "--date=short"): "abc Second (Ann, 2026-01-02)\n",
+    }
+    question = read_question("what changed?")
+    assert question
+    answer = await answer_exactly(make_facts(indexed_folder, clean), question)
+    assert answer == ExactAnswer("Nothing has changed since the last commit: abc Second (Ann, 2026-01-02).")
+
+
+async def test_the_subject_of_an_answer_is_its_first_declaration(indexed_folder: IndexedFolder):
+    answer = await ask(indexed_folder, "who calls check?")
+    assert answer
+    assert answer.symbol
+    assert (answer.symbol.path, answer.symbol.qualified) == ("src/box/store.py", "check")
+
+
+async def test_a_long_list_is_cut_and_counted(tmp_path_factory: pytest.TempPathFactory):
+    text = "".join(f"def f{number}():\n    pass\n\n\n" for number in range(MAX_LISTED + 5))
+    with closing(IndexedFolder(tmp_path_factory.mktemp("ws"), {"many.py": text})) as indexed:
+        answer = await ask(indexed, "what is in many.py")
+    assert answer
+    assert answer.text.endswith("\n  … and 5 more")

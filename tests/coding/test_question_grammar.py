@@ -1,0 +1,83 @@
+"""Exact questions in prompts: each family in several wordings, and prompts that ask nothing of the kind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.coding.questions.question_grammar import Question, QuestionSubject, read_question
+
+QUESTIONS = {
+    "where is parse_config defined?": Question("where", "parse_config"),
+    "which file defines `Signer.sign`": Question("where", "Signer.sign"),
+    "hi, I am new here. Can you tell me where the class Foo lives?": Question("where", "Foo"),
+    "who calls base64_decode()": Question("callers", "base64_decode"),
+    "callers of Foo::bar?": Question("callers", "Foo.bar"),
+    "how often is chunks called": Question("callers", "chunks", counts=True),
+    "what does main call?": Question("callees", "main"),
+    "which tests cover flatten, please": Question("tests", "flatten"),
+    "is `info` in pkg/help.py tested?": Question("tests", "info", "pkg/help.py"),
+    "what is in src/geo.py": Question("contents", file="src/geo.py"),
+    "list the functions in `geo.py`, please": Question("contents", file="geo.py", topic="functions"),
+    "how many classes are in utils.py?": Question("contents", file="utils.py", topic="classes", counts=True),
+    "which methods does Signer have?": Question("members", "Signer", topic="methods"),
+    "which exceptions are there?": Question("kinds", topic="exceptions"),
+    "how many test files are there in this project?": Question("kinds", topic="test files", counts=True),
+    "list all classes in src/net": Question("kinds", folder="src/net", topic="classes"),
+    "what are the parameters of dump": Question("signature", "dump"),
+    "i'd like to know what load returns": Question("signature", "load"),
+    "docstring of Foo.bar": Question("documentation", "Foo.bar"),
+    "subclasses of the String field?": Question("subtypes", "String"),
+    "what is Foo's base class": Question("bases", "Foo"),
+    "which errors can read_file throw?": Question("raises", "read_file"),
+    "what does url.py import": Question("imports", file="url.py"),
+    "who imports url.py": Question("importers", file="url.py"),
+    "what changed?": Question("changes"),
+    "is the working tree clean, or did somebody change something?": Question("changes"),
+    "what was the last commit": Question("commits"),
+    "which files did the last commit change?": Question("last_commit"),
+    "are there any errors in url.py": Question("findings", file="url.py"),
+    # slips in words that are no names
+    "wich excpetions does get_class raise?": Question("raises", "get_class"),
+    "waht is inside the file `a/b.py`? I have just opened this project.": Question("contents", file="a/b.py"),
+    "whats in geo.py": Question("contents", file="geo.py"),
+    # what was said before the question
+    "I am about to move `store.py` and would like to know first who imports it": Question("importers", file="store.py"),
+}
+
+
+@pytest.mark.parametrize("prompt", QUESTIONS)
+def test_a_question_is_read_in_many_wordings(prompt: str):
+    assert read_question(prompt) == QUESTIONS[prompt]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "add input validation to parse_config",
+        "fix the failing test test_max_age",
+        "where is the cache invalidated?",
+        "what does load do?",
+        "explain how unsign checks max_age",
+        "write tests for load, and tell me who calls it",
+        "who calls it?",
+        "hello",
+        "what changed " + "in the long run " * 20,
+    ],
+)
+def test_other_prompts_are_no_exact_questions(prompt: str):
+    assert read_question(prompt) is None
+
+
+def test_words_for_the_last_subject_mean_it():
+    last = QuestionSubject("sign", "src/signer.py")
+    assert read_question("and who calls it?", last) == Question("callers", "sign")
+    assert read_question("who imports it?", last) == Question("importers", file="src/signer.py")
+
+
+@pytest.mark.parametrize("file", ["labelled_prompts", "held_out_prompts"])
+def test_no_task_is_taken_for_a_question(file: str):
+    prompts: list[tuple[str, str]] = json.loads(Path(__file__).with_name(f"{file}.json").read_text())
+    tasks = [prompt for prompt, intent in prompts if intent in ("edit", "fix", "generate", "other")]
+    assert len(tasks) > 10
+    assert [prompt for prompt in tasks if read_question(prompt)] == []
