@@ -164,6 +164,7 @@ ANSWERS = {
     "what was the last commit": ("There are 2 commits; the last ones:", "abc 2026-01-02 Ann: Second"),
     "what changed in the last commit": ("The last commit is abc 2026-01-02 Ann: Second", "a.py | 2 +-"),
     # what does not exist
+    "who calls chekc": ("There is no symbol chekc in box", "check"),
     "who calls chekc_key": ("There is no symbol chekc_key in box", "check"),
     "what is in stores.py": ("There is no file stores.py in box; the most similar names are: src/box/store.py",),
     "is check in errors.py tested?": ("There is no check in errors.py; it is declared in src/box/store.py:8.",),
@@ -187,6 +188,8 @@ def test_each_family_is_asked():
 
 async def test_a_plain_word_that_is_no_name_is_no_question_about_code(indexed_folder: IndexedFolder):
     assert await ask(indexed_folder, "where is zzz?") is None
+    # another form of the word “check” is no slip
+    assert await ask(indexed_folder, "where is checking?") is None
 
 
 async def test_a_clean_folder_says_the_last_commit(indexed_folder: IndexedFolder):

@@ -404,12 +404,12 @@ class _Names:
             near = await self.index.near_names(self.uri, mention.last)
             # capitals inside of a word are also those of products: GitHub
             is_word = mention.spelling < CODE or (mention.spelling < QUOTED and mention.name[0].isupper())
-            if is_word and not _is_misspelled(mention.name, near):
+            if is_word and not is_misspelled(mention.name, near):
                 continue
             raise NoAnswer(f"there is no symbol {mention.name} in this folder{_offer(near)}")
 
 
-def _is_misspelled(word: str, near: Sequence[str]) -> bool:
+def is_misspelled(word: str, near: Sequence[str]) -> bool:
     """Return whether a plain word is a name with a wrong letter, and no other form of the same word."""
     from difflib import SequenceMatcher
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from lsp_harness.coding.location.named_places import is_misspelled
 from lsp_harness.coding.questions.question_grammar import Question
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.symbol_graph import Edge
@@ -98,7 +99,7 @@ async def find_subject(
         exact = [one for one in near if one.lower() == name.lower()]
         if exact:
             symbols = await find_named(facts, exact[0])
-        elif _is_written_as_name(name) or near:
+        elif _is_written_as_name(name) or is_misspelled(name, near):
             return NamedDeclarations((), ExactAnswer(describe_absence(facts, f"symbol {name}", near)))
         else:
             return None

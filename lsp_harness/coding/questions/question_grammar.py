@@ -39,7 +39,6 @@ Family = Literal[
 ]
 MAX_CHARS = 200
 """A longer prompt says more than a question for a fact."""
-COUNTING = ("how many", "how often")
 FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
 """Families in which “it” is a file."""
 MIN_WORD_CHARS, LONG_WORD_CHARS = 4, 8
@@ -75,7 +74,6 @@ class Question:
         file: The path, or the end of the path, of the file that the question is about. It may be empty.
         folder: The folder that the question is limited to. It may be empty.
         topic: The kind of declarations that are wanted, in lower case and as it was written. It may be empty.
-        counts: Whether a number is wanted.
     """
 
     family: Family
@@ -83,7 +81,6 @@ class Question:
     file: str = ""
     folder: str = ""
     topic: str = ""
-    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +128,7 @@ def _match(grammar: _Grammar, text: str, last: QuestionSubject | None) -> Questi
                 )
             slots["name"] = re.sub("::|#", ".", slots.get("name", ""))
             slots["topic"] = slots.get("topic", "").lower()
-            return Question(family, **slots, counts=text.lower().startswith(COUNTING))
+            return Question(family, **slots)
     return None
 
 
