@@ -259,9 +259,9 @@ class IndexQuery:
         """Return at most `limit` files that import the file `path`, directly or through others, the nearest first."""
         return await self._run(uri, lambda view: find_users(view, path, limit), [], is_slow=True)
 
-    async def mentions(self, uri: str, symbol: Symbol) -> list[Symbol]:
-        """Return the declarations in whose text the name of a symbol stands, as they were saved."""
-        return await self._run(uri, lambda view: find_mentioning_symbols(view, symbol), [], is_slow=True)
+    async def mentions(self, uri: str, name: str) -> list[Symbol]:
+        """Return the declarations in whose text a name stands, as they were saved. One of them may have this name."""
+        return await self._run(uri, lambda view: find_mentioning_symbols(view, name), [], is_slow=True)
 
     async def importers(self, uri: str, path: str) -> list[str]:
         """Return the files that import the file `path` directly."""

@@ -22,9 +22,8 @@ from lsp_harness.coding.module_tests import find_test_file, open_test_file
 from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
-from lsp_harness.coding.questions.exact_answers import answer_exactly
+from lsp_harness.coding.questions.exact_answers import answer_exactly, recognize_question
 from lsp_harness.coding.questions.project_facts import ProjectFacts
-from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
@@ -158,9 +157,6 @@ class CodeTurn:
 
     async def _answer_exactly(self) -> CodeResult | None:
         """Return the answer to a question that the index, the checks or git can answer, or None for other prompts."""
-        question = read_question(self.work.task)
-        if question is None:
-            return None
         root, read_text = self.locator.open_folder()
         facts = ProjectFacts(
             self.services.index.query,
@@ -170,8 +166,9 @@ class CodeTurn:
             partial(read_git, root),
             partial(self._list_findings, read_text),
         )
-        answer = await answer_exactly(facts, question)
-        if answer is None:
+        question = await recognize_question(facts, self.work.task)
+        answer = await answer_exactly(facts, question) if question else None
+        if question is None or answer is None:
             return None
         self.states.outcome = f"question ({question.family})"
         self.turn.append(IntentChosen("question", "facts", f"the index, the checks or git know {question.family}"))

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from lsp_harness.coding.questions.exact_answers import ANSWERERS, answer_exactly
+from lsp_harness.coding.questions.exact_answers import ANSWERERS, answer_exactly, recognize_question
 from lsp_harness.coding.questions.project_facts import MAX_LISTED, ExactAnswer, ProjectFacts
 from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.text.document import Document
@@ -75,6 +75,8 @@ impl Circle {
 """,
 }
 GIT = {
+    ("log", "--max-parents=0", "--format=%h %ad %an: %s", "--date=short"): "def 2026-01-01 Bob: First\n",
+    ("log", "-5", "--format=%h %ad %an: %s", "--date=short", "--", "src/box/store.py"): "abc 2026-01-02 Ann: Second\n",
     ("status", "--porcelain=v1", "--untracked-files=all"): " M src/box/store.py\n?? new.py\n",
     ("diff", "--numstat", "HEAD"): "3\t1\tsrc/box/store.py\n",
     ("rev-list", "--count", "HEAD"): "2\n",
@@ -105,7 +107,7 @@ def make_facts(indexed: IndexedFolder, git: dict[tuple[str, ...], str] = GIT) ->
 
 
 async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
-    question = read_question(prompt)
+    question = await recognize_question(make_facts(indexed), prompt)
     assert question, prompt
     return await answer_exactly(make_facts(indexed), question)
 
@@ -150,8 +152,8 @@ ANSWERS = {
     "base class of KeyTooLong": ("src/box/errors.py:1  BoxError", "Exception, which box does not declare"),
     "base class of Circle": ("extends nothing",),
     "what does insert raise?": (
-        "src/box/store.py:26  BoxError",
-        "src/box/store.py:14  KeyTooLong, in check, which it calls",
+        '26  raise BoxError("empty")',
+        "14  raise KeyTooLong(key)  (in check, which it calls)",
     ),
     "what does make raise": ("raise nothing by themselves",),
     "what does store.py import": ("1 import:", "from src.box.errors import BoxError, KeyTooLong"),
@@ -160,6 +162,12 @@ ANSWERS = {
     "who imports test_store.py": ("No file of box imports tests/test_store.py.",),
     "are there errors in errors.py": ("1 finding in src/box/errors.py:", "F401 unused"),
     "are there errors in store.py": ("Our checks find nothing in src/box/store.py.",),
+    "which errors can be thrown by store.py?": ("src/box/store.py raises:", "14  raise KeyTooLong(key)"),
+    "what is the header comment of store.py": ("src/box/store.py begins with:", "Rows of a table."),
+    "what is the header comment of errors.py": ("src/box/errors.py has no header.",),
+    "who uses Exception?": ("box does not declare Exception; 1 declaration with this name:", "class BoxError"),
+    "who made the first commit?": ("The first commit is def 2026-01-01 Bob: First",),
+    "who touched store.py last?": ("The last commits that changed src/box/store.py:", "abc 2026-01-02 Ann: Second"),
     "what changed?": ("2 files differ from the last commit:", "src/box/store.py  changed +3 -1", "new.py  new"),
     "what was the last commit": ("There are 2 commits; the last ones:", "abc 2026-01-02 Ann: Second"),
     "what changed in the last commit": ("The last commit is abc 2026-01-02 Ann: Second", "a.py | 2 +-"),

@@ -3,6 +3,7 @@
 A plain word that is no name of the folder may be an ordinary noun, so the question about it is none of these.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 
 from lsp_harness.coding.questions.folder_answers import (
@@ -13,6 +14,8 @@ from lsp_harness.coding.questions.folder_answers import (
     list_kinds,
     show_changes,
     show_commits,
+    show_file_commits,
+    show_first_commit,
     show_last_commit,
 )
 from lsp_harness.coding.questions.name_answers import (
@@ -28,7 +31,9 @@ from lsp_harness.coding.questions.name_answers import (
     show_signature,
 )
 from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
-from lsp_harness.coding.questions.question_grammar import Family, Question
+from lsp_harness.coding.questions.question import Family, Question
+from lsp_harness.coding.questions.question_grammar import read_question
+from lsp_harness.syntax.symbols.declarations import WEAK_KINDS
 
 Answerer = Callable[[ProjectFacts, Question], Awaitable[ExactAnswer | None]]
 ANSWERERS: Mapping[Family, Answerer] = {
@@ -50,8 +55,21 @@ ANSWERERS: Mapping[Family, Answerer] = {
     "changes": show_changes,
     "commits": show_commits,
     "last_commit": show_last_commit,
+    "first_commit": show_first_commit,
+    "file_commits": show_file_commits,
 }
 """The function that answers each family of questions. It returns None if the question is about none of our names."""
+
+
+async def recognize_question(facts: ProjectFacts, prompt: str) -> Question | None:
+    """Return the exact question that a prompt asks, or None. The index says which of its words are names.
+
+    Raises:
+        HarnessError: The index cannot be read.
+    """
+    words = {word for word in re.findall(r"[^\W\d]\w*", prompt) if len(word) > 1}
+    declared = await facts.index.symbols_with_names(facts.uri, sorted(words))
+    return read_question(prompt, {symbol.name for symbol in declared if symbol.kind not in WEAK_KINDS})
 
 
 async def answer_exactly(facts: ProjectFacts, question: Question) -> ExactAnswer | None:

@@ -11,22 +11,28 @@ from lsp_harness.coding.questions.project_facts import (
     ProjectFacts,
     describe_absence,
     find_file,
+    find_raised,
     format_list,
     format_symbols,
     is_test_code,
     read_bare_name,
 )
-from lsp_harness.coding.questions.question_grammar import Question
+from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
 from lsp_harness.syntax.symbols.import_block import find_import_statements
 from lsp_harness.syntax.tree import parse
+from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
 
 PARTS = WEAK_KINDS | {"member", IMPLEMENTATION}
 """Kinds that an outline leaves out inside of other declarations."""
+HEADER = re.compile(
+    r"(?:#!.*\n)?\s*(?:[rRuU]?(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')|/\*[\s\S]*?\*/|(?:[ \t]*(?:#|//|--).*\n?)+)"
+)
+"""Matches the docstring or the comment at the beginning of a file."""
 EXCEPTION_NAME = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Throwable|Panic)$")
 TEST_FILE_NAME = re.compile(r"(?:^|/)tests?[_-][^/]*$|[_.-](?:test|tests|spec)\.[^/]*$")
 TEST_NAME = re.compile(r"^(?:test|Test)")
@@ -96,6 +102,30 @@ async def list_findings(facts: ProjectFacts, question: Question) -> ExactAnswer 
     )
 
 
+async def show_header(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the comment or the docstring with which a file begins."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    document = facts.read_text(path)
+    text = HEADER.match(decode(document.data)) if document else None
+    return ExactAnswer(
+        f"{path} begins with:\n{text[0].strip()}" if text and text[0].strip() else f"{path} has no header."
+    )
+
+
+async def list_raised_in_file(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Say which exceptions the code of a file raises."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    document = facts.read_text(path)
+    lines = [f"{path}:{line}  {code}" for code, line in find_raised(decode(document.data) if document else "", 0)]
+    return ExactAnswer(
+        f"{path} raises:{format_list(lines)}" if lines else f"The code of {path} raises nothing by itself."
+    )
+
+
 # -- about the folder
 
 
@@ -159,7 +189,9 @@ TOPICS = (
     ),
     Topic("declaration", "declarations", FUNCTION_KINDS | TYPES | WEAK_KINDS),
 )
-FILE_TOPICS = re.compile(r"(?:(test|source|python|py|typescript|ts|rust|javascript|js)\s+)?(?:files?|modules?)$")
+FILE_TOPICS = re.compile(
+    r"(?:(unit test|test|spec|source|python|py|typescript|ts|rust|javascript|js)\s+)?(?:files?|modules?)$"
+)
 SAME_TOPICS = {
     "error": "exception",
     "error type": "exception",
@@ -220,7 +252,7 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
 
 async def _list_files(facts: ProjectFacts, question: Question, kind: str, where: str) -> ExactAnswer:
     paths = await facts.index.code_paths(facts.uri, question.folder)
-    if kind == "test":
+    if kind in ("test", "spec", "unit test"):
         paths = _select_test_files(paths)
     elif kind == "source":
         paths = [path for path in paths if not TEST_PATH.search(path)]
@@ -240,20 +272,12 @@ async def _list_files(facts: ProjectFacts, question: Question, kind: str, where:
 def _select_test_files(paths: Sequence[str]) -> list[str]:
     """Return the files of tests without their helpers, where the names of files tell them apart."""
     in_tests = [path for path in paths if TEST_PATH.search(path)]
-    named = [path for path in in_tests if TEST_FILE_NAME.search(path)]
-    told = {_find_language_group(path) for path in named}
-    return [path for path in in_tests if path in named or _find_language_group(path) not in told]
-
-
-def _find_language_group(path: str) -> str:
-    """Return the language of a file, or the one that this language extends: JavaScript for TypeScript."""
-    language = find_language_of_file(path)
-    while language and language.parent:
-        language = find_language(language.parent)
-    return language.id if language else ""
+    return [path for path in in_tests if TEST_FILE_NAME.search(path)] or in_tests
 
 
 # -- about git
+
+COMMIT_FORMAT = "--format=%h %ad %an: %s"
 
 
 async def show_changes(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -279,13 +303,30 @@ async def show_changes(facts: ProjectFacts, question: Question) -> ExactAnswer |
 
 async def show_last_commit(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
     """Say which files the last commit has changed."""
-    text = await facts.run_git("show", "--stat=120", "--no-color", "--format=%h %ad %an: %s", "--date=short", "HEAD")
+    text = await facts.run_git("show", "--stat=120", "--no-color", COMMIT_FORMAT, "--date=short", "HEAD")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return ExactAnswer(f"The last commit is {lines[0]}{format_list(lines[1:])}")
+
+
+async def show_first_commit(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the first commit."""
+    text = await facts.run_git("log", "--max-parents=0", COMMIT_FORMAT, "--date=short")
+    return ExactAnswer(f"The first commit is {text.strip()}")
+
+
+async def show_file_commits(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the last commits that have changed a file."""
+    path = await find_file(facts, question)
+    if isinstance(path, ExactAnswer):
+        return path
+    lines = (await facts.run_git("log", "-5", COMMIT_FORMAT, "--date=short", "--", path)).splitlines()
+    return ExactAnswer(
+        f"The last commits that changed {path}:{format_list(lines)}" if lines else f"No commit has {path}."
+    )
 
 
 async def show_commits(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
     """Show the last commits."""
     count = int(await facts.run_git("rev-list", "--count", "HEAD"))
-    lines = (await facts.run_git("log", "-5", "--format=%h %ad %an: %s", "--date=short")).splitlines()
+    lines = (await facts.run_git("log", "-5", COMMIT_FORMAT, "--date=short")).splitlines()
     return ExactAnswer(f"There are {format_count(count, 'commit')}; the last ones:{format_list(lines)}")

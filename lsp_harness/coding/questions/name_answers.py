@@ -1,10 +1,8 @@
 """Answers to questions about one declaration: its place, users, tests, head, documentation, errors and types."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 
-from lsp_harness.coding.questions.folder_answers import list_kinds
+from lsp_harness.coding.questions.folder_answers import list_kinds, list_raised_in_file, show_header
 from lsp_harness.coding.questions.project_facts import (
     FUNCTION_KINDS,
     IMPLEMENTATION,
@@ -14,33 +12,24 @@ from lsp_harness.coding.questions.project_facts import (
     describe_symbol,
     find_file,
     find_named,
+    find_raised,
     find_subject,
     format_edges,
     format_list,
     format_place,
     format_symbols,
     is_test_code,
+    is_written_as_name,
     read_bare_name,
     read_body,
     read_signature,
 )
-from lsp_harness.coding.questions.question_grammar import Question
+from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
 from lsp_harness.text.wording import format_count
-
-RAISE_PATTERNS = (
-    r"\braise\s+([A-Za-z_][\w.]*)",
-    r"\bthrow\s+(?:new\s+)?([A-Za-z_$][\w.$]*)",
-    r"\b[Ee]rr\(\s*([A-Z]\w*(?:::\w+)*)",
-    r"\b(?:bail|panic|unreachable|todo|unimplemented)!",
-)
-RAISE = re.compile("|".join(RAISE_PATTERNS))
-"""Matches code that raises an exception, or returns an error, in some languages."""
-
-# -- about a name
 
 
 async def find_place(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -73,7 +62,16 @@ async def list_callers(facts: ProjectFacts, question: Question) -> ExactAnswer |
             )
         return text
 
-    return await answer_about(facts, question, describe)
+    answer = await answer_about(facts, question, describe)
+    is_known = answer is not None and answer.symbol is not None
+    if is_known or not (question.name[:1].isupper() or is_written_as_name(question.name)):
+        return answer
+    # a name of a library, or of the language
+    if users := await facts.index.mentions(facts.uri, question.name):
+        count = format_count(len(users), "declaration")
+        text = f"{facts.name} does not declare {question.name}; {count} with this name:{format_symbols(users)}"
+        return ExactAnswer(text)
+    return answer
 
 
 async def list_callees(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -102,8 +100,8 @@ async def list_tests(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         if tests:
             verb = "runs" if len(tests) == 1 else "run"
             text = f"{format_count(len(tests), 'test')} {verb} {head}:{format_edges(tests)}"
-        sure = {(edge.path, edge.name) for edge in tests}
-        mentions = await facts.index.mentions(facts.uri, symbol)
+        sure = {(symbol.path, symbol.qualified), *((edge.path, edge.name) for edge in tests)}
+        mentions = await facts.index.mentions(facts.uri, symbol.name)
         if unsure := [one for one in mentions if is_test_code(one) and (one.path, one.qualified) not in sure]:
             text += f"\nThese have its name, and may run it:{format_symbols(unsure)}"
         if tests or unsure:
@@ -131,7 +129,9 @@ async def show_signature(facts: ProjectFacts, question: Question) -> ExactAnswer
 
 
 async def show_documentation(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
-    """Show the documentation of a declaration."""
+    """Show the documentation of a declaration, or the beginning of a file."""
+    if not question.name:
+        return await show_header(facts, question)
 
     async def describe(symbol: Symbol) -> str:
         doc = await facts.index.documentation(facts.uri, symbol)
@@ -146,31 +146,27 @@ def _indent(text: str) -> str:
 
 
 async def list_raised(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
-    """Say which exceptions a function raises by itself, and which ones the functions raise that it surely calls."""
+    """Say which exceptions a function raises by itself, and which ones the functions raise that it surely calls.
+
+    The question may be about a file, too.
+    """
+    if not question.name:
+        return await list_raised_in_file(facts, question)
 
     async def describe(symbol: Symbol) -> str:
         overview = await facts.index.symbol_overview(facts.uri, symbol)
         head = f"{describe_symbol(symbol)} ({format_place(symbol)})"
-        direct = _find_raised(read_body(facts, symbol), symbol.line)
-        lines = [f"{symbol.path}:{line}  {name}" for name, line in direct]
+        direct = find_raised(read_body(facts, symbol), symbol.line)
+        lines = [f"{symbol.path}:{line}  {code}" for code, line in direct]
         for edge in dict.fromkeys(edge for edge in (overview.graph.calls if overview else ()) if edge.is_certain):
             named = await facts.index.symbols_named(facts.uri, SymbolName(edge.name, edge.path))
-            for callee in [one for one in named if one.kind in FUNCTION_KINDS][:1]:
-                for name, line in _find_raised(read_body(facts, callee), callee.line):
-                    lines.append(f"{callee.path}:{line}  {name}, in {callee.qualified}, which it calls")
+            for callee in [one for one in named if one.kind in FUNCTION_KINDS and one != symbol][:1]:
+                for code, line in find_raised(read_body(facts, callee), callee.line):
+                    lines.append(f"{callee.path}:{line}  {code}  (in {callee.qualified}, which it calls)")
         text = f"{head} raises:" if lines else f"{head} and the code that it surely calls raise nothing by themselves."
         return text + format_list(list(dict.fromkeys(lines)))
 
     return await answer_about(facts, question, describe, FUNCTION_KINDS)
-
-
-def _find_raised(body: str, first_line: int) -> Iterator[tuple[str, int]]:
-    """Yield the names of what a body raises, with the lines, from 1. Lines of comments are left out."""
-    for number, line in enumerate(body.splitlines(), first_line + 1):
-        if line.lstrip().startswith(("#", "//", "*")):
-            continue
-        for match in RAISE.finditer(line):
-            yield next((name for name in match.groups() if name), match[0]), number
 
 
 # -- about types

@@ -4,12 +4,12 @@ An answer names places as `path:line`, with lines from 1.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lsp_harness.coding.location.named_places import is_misspelled
-from lsp_harness.coding.questions.question_grammar import Question
+from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.symbol_graph import Edge
 from lsp_harness.index.identifier_words import split_words
@@ -29,6 +29,17 @@ MAX_SIGNATURE_CHARS = 240
 TEST_MODULES = frozenset({"test", "tests"})
 IMPLEMENTATION = "implementation"
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+
+RAISE_PATTERNS = (
+    r"\braise\s+([A-Za-z_][\w.]*)",
+    r"\bthrow\s+(?:new\s+)?([A-Za-z_$][\w.$]*)",
+    r"\b[Ee]rr\(\s*([A-Z]\w*(?:::\w+)*)",
+    r"\b(?:bail|panic|unreachable|todo|unimplemented)!",
+)
+RAISE = re.compile("|".join(RAISE_PATTERNS))
+"""Matches code that raises an exception, or returns an error, in some languages."""
+
+# -- about a name
 
 GitReader = Callable[..., Awaitable[str]]
 """Runs git in the folder with some arguments, and returns what it prints. Raises HarnessError."""
@@ -99,7 +110,7 @@ async def find_subject(
         exact = [one for one in near if one.lower() == name.lower()]
         if exact:
             symbols = await find_named(facts, exact[0])
-        elif _is_written_as_name(name) or is_misspelled(name, near):
+        elif is_written_as_name(name) or is_misspelled(name, near):
             return NamedDeclarations((), ExactAnswer(describe_absence(facts, f"symbol {name}", near)))
         else:
             return None
@@ -128,7 +139,11 @@ async def _find_member(facts: ProjectFacts, owner: str, last: str) -> list[Symbo
     """Return the member of a type's bases, or the declaration in a module of this name."""
     named = await find_named(facts, last)
     module = owner.replace(".", "/")
-    inside = [one for one in named if f"/{PurePosixPath(one.path).with_suffix('')}".endswith(f"/{module}")]
+    inside = [
+        one
+        for one in named
+        if f"/{PurePosixPath(one.path).with_suffix('')}".endswith(f"/{module}") or f"/{module}/" in f"/{one.path}"
+    ]
     if inside:
         return inside
     seen, owners = set[str](), [owner.rpartition(".")[2]]
@@ -151,7 +166,7 @@ def _rank_symbol(symbol: Symbol) -> tuple[bool, str, int]:
     return is_test_code(symbol), symbol.path, symbol.line
 
 
-def _is_written_as_name(name: str) -> bool:
+def is_written_as_name(name: str) -> bool:
     """Return whether a word is written as only names are: with a dot, an underscore, a digit or inner capitals."""
     return not name.isalpha() or split_words(name) != name
 
@@ -263,3 +278,12 @@ async def answer_about(
     if rest := len(subject.symbols) - MAX_MEANINGS:
         texts += [f"{rest} more declarations have this name."] if rest > 0 else []
     return ExactAnswer("\n\n".join(texts), subject.symbols[0])
+
+
+def find_raised(body: str, first_line: int) -> Iterator[tuple[str, int]]:
+    """Yield the lines of a body that raise something, with their numbers, from 1, but not lines of comments."""
+    for number, line in enumerate(body.splitlines(), first_line + 1):
+        if line.lstrip().startswith(("#", "//", "*")):
+            continue
+        if RAISE.search(line):
+            yield line.strip()[:MAX_SIGNATURE_CHARS], number

@@ -154,15 +154,14 @@ def contains_word(view: IndexView, word: str) -> bool:
     return any(word.lower() in text.lower() for _, _, text in view.symbols.find_mentions(word))
 
 
-def find_mentioning_symbols(view: IndexView, symbol: Symbol) -> list[Symbol]:
-    """Return the declarations in whose text the name of a symbol stands as a whole word, without the symbol itself."""
-    whole = re.compile(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])")
+def find_mentioning_symbols(view: IndexView, name: str) -> list[Symbol]:
+    """Return the declarations in whose text a name stands as a whole word. One of them may have this name."""
+    whole = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
     found = {
         (around.path, around.qualified): around
-        for _, around, text in view.symbols.find_mentions(symbol.name)
+        for _, around, text in view.symbols.find_mentions(name)
         if around and whole.search(text)
     }
-    found.pop((symbol.path, symbol.qualified), None)
     return sorted(found.values(), key=lambda symbol: (symbol.path, symbol.line))
 
 

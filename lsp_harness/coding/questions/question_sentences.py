@@ -1,0 +1,152 @@
+"""Reads exact questions that are one of the sentences in `question_patterns.toml`."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import cast
+
+from lsp_harness.coding.location.task_mentions import CODE, read_task
+from lsp_harness.coding.questions.question import PATTERNS_FILE, Family, Question, QuestionSubject
+from lsp_harness.disk.file_reading import read_text
+from lsp_harness.knowledge.stdlib_tables import common_words
+from lsp_harness.text.misspelling import edit_distance
+
+FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
+"""Families in which “it” is a file."""
+MIN_WORD_CHARS, SHORT_WORD_CHARS, LONG_WORD_CHARS = 4, 5, 8
+"""Words of fewer letters are not corrected, and in longer ones two slips are."""
+PLAIN_WORD = re.compile(r"(?<![\w`'\"./:_$])[a-z]{4,}(?![\w`'\"/:_$(]|\.\w)")
+CLAUSE_END = re.compile(r"[.:;!?,]\s+")
+CLAUSE_START = re.compile(
+    r"[.:;!?]\s+(?:and\s+)?|,\s+(?:and\s+|or\s+|so\s+)?(?=(?:who|what|which|where|how|is|are|does|do|can|could|please|show|list|"
+    r"tell)\b)|\b(?:to\s+know|tell\s+me|to\s+see|to\s+ask|wondering|wonder)\s+(?:first\s+)?",
+    re.IGNORECASE,
+)
+ORDER = re.compile(
+    r"(?:please\s+)?(?:add|fix|repair|mend|make|correct|change|update|write|create|remove|rename|delete|implement|let|use|"
+    r"refactor|move|replace|convert|generate|explain)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """The words before and behind a question, the sentences of each family in their order, and the words in them."""
+
+    lead: re.Pattern[str]
+    tail: re.Pattern[str]
+    sentences: tuple[tuple[Family, re.Pattern[str]], ...]
+    vocabulary: frozenset[str]
+
+
+def read_sentence(text: str, last: QuestionSubject | None = None) -> Question | None:
+    """Return the exact question that a text contains as one of the known sentences, or None.
+
+    What is said before and behind the sentence is left out.
+
+    Args:
+        text: The prompt with single spaces.
+        last: What the question before was about, for words such as “it”.
+    """
+    grammar = _read_grammar()
+    for before, clause in _list_clauses(grammar.tail.sub("", text)):
+        if found := _match(grammar, clause, _find_subject(before) or last):
+            return found
+    return None
+
+
+def _match(grammar: _Grammar, text: str, last: QuestionSubject | None) -> Question | None:
+    if lead := grammar.lead.match(text):
+        text = text[lead.end() :]
+    for family, sentence in grammar.sentences:
+        if match := sentence.fullmatch(text):
+            slots = {key.partition("_")[0]: value.strip() for key, value in match.groupdict().items() if value}
+            if slots.pop("pronoun", ""):
+                if last is None or not (last.file if family in FILE_FAMILIES else last.name):
+                    continue
+                slots["file" if family in FILE_FAMILIES else "name"] = (
+                    last.file if family in FILE_FAMILIES else last.name
+                )
+            slots["name"] = re.sub("::|#", ".", slots.get("name", ""))
+            slots["topic"] = slots.get("topic", "").lower()
+            return Question(family, **slots)
+    return None
+
+
+def _list_clauses(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text that may be the question, the first and longest ones first, with what is before each.
+
+    What begins with an order is no introduction of a question.
+    """
+    yield "", text
+    if ORDER.match(text):
+        return
+    ends = [len(text), *(match.start() for match in reversed([*CLAUSE_END.finditer(text)]))]
+    for start in [0, *(match.end() for match in CLAUSE_START.finditer(text))]:
+        for end in ends:
+            if end > start and (start or end < len(text)):
+                yield text[:start], text[start:end]
+
+
+def _find_subject(text: str) -> QuestionSubject | None:
+    """Return the last file and the last name that a text mentions."""
+    reading = read_task(text)
+    names = [mention.name for mention in reading.names if mention.spelling >= CODE]
+    files = [mention.path for mention in reading.files]
+    return QuestionSubject(names[-1] if names else "", files[-1] if files else "") if names or files else None
+
+
+def is_question_word(word: str) -> bool:
+    """Return whether a word is one of the sentences, so that it is seldom the name of a declaration."""
+    return word.lower() in _read_grammar().vocabulary
+
+
+def correct_words(text: str) -> str:
+    """Return a text in which plain words that are nearly words of the sentences are these."""
+    vocabulary, known_words = _read_grammar().vocabulary, common_words()
+
+    def correct(match: re.Match[str]) -> str:
+        word = match[0]
+        limit = 2 if len(word) >= LONG_WORD_CHARS else 1
+        near = [known for known in vocabulary if abs(len(known) - len(word)) <= limit and known[0] == word[0]]
+        near = [known for known in near if edit_distance(word, known, limit) <= limit]
+        if len(word) <= SHORT_WORD_CHARS:
+            # another letter makes too many other short words
+            near = [known for known in near if len(known) != len(word) or sorted(known) == sorted(word)]
+        if word in vocabulary or word in known_words or not near:
+            return word
+        # exchanged letters are the likeliest slip
+        return min(near, key=lambda one: (edit_distance(word, one, limit), sorted(one) != sorted(word), -len(one), one))
+
+    return PLAIN_WORD.sub(correct, text)
+
+
+@cache
+def _read_grammar() -> _Grammar:
+    table = tomllib.loads(read_text(PATTERNS_FILE))
+    words: dict[str, str] = table["words"]
+    vocabulary = set[str]()
+
+    def compile_pattern(pattern: str) -> re.Pattern[str]:
+        while (expanded := re.sub(r"\{([A-Z]+)\}", lambda match: words[match[1]], pattern)) != pattern:
+            pattern = expanded
+        plain = re.sub(r"\(\?P<\w+>|\\.|\[[^]]*\]", " ", pattern)
+        vocabulary.update(word for word in re.findall("[a-z]+", plain) if len(word) >= MIN_WORD_CHARS)
+        # the letter before a question mark may be missing
+        vocabulary.update(f"{word}{end}" for word, end in re.findall(r"([a-z]{3,})\(([a-z]+)(?:\|[a-z]+)*\)", plain))
+        numbers = count()
+        # a slot may stand in a sentence more than once
+        pattern = re.sub(r"\(\?P<(\w+)>", lambda match: f"(?P<{match[1]}_{next(numbers)}>", pattern)
+        pattern = re.sub(r"(?<!\\)\((?!\?)", "(?:", pattern).replace(" ?", r"\s*").replace(" ", r"\s+")
+        return re.compile(pattern, re.IGNORECASE)
+
+    for cue in table["cues"]:
+        vocabulary.update(word for word in re.findall("[a-z]+", cue["pattern"]) if len(word) >= MIN_WORD_CHARS)
+    families = cast("dict[Family, list[str]]", table["families"])
+    sentences: tuple[tuple[Family, re.Pattern[str]], ...] = tuple(
+        (family, compile_pattern(sentence + "{END}")) for family, lines in families.items() for sentence in lines
+    )
+    return _Grammar(compile_pattern(table["lead"]), compile_pattern(table["tail"]), sentences, frozenset(vocabulary))
