@@ -39,6 +39,14 @@ def is_own(status: os.stat_result) -> bool:
     return status.st_uid == user_number()
 
 
+def find_home() -> Path | None:
+    """Return the home folder of the user. None if no variable names it and the user is in no list of users."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
 def is_closed(path: Path, status: os.stat_result) -> bool:
     """Return whether only the owner can use a file or a folder."""
     if sys.platform == "win32":

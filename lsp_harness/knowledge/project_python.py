@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
+from lsp_harness.disk.ownership import find_home
 from lsp_harness.errors import FileError
 
+NO_HOME = Path(os.devnull)
+"""The home of a user without one: nothing lies below it."""
 ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
 PROJECT_MARKS = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
 """The files that a project of Python begins with. Folders of tests or of documents may have others of its files."""
@@ -65,7 +68,7 @@ class ProjectPython:
         if self.environment and _reads_system_packages(self.environment):
             prefixes.append(self.python.resolve().parent.parent)
         elif self.environment is None:
-            prefixes += [self.python.resolve().parent.parent, Path.home() / ".local"]
+            prefixes += [self.python.resolve().parent.parent, (find_home() or NO_HOME) / ".local"]
         # an editable install has only its description there
         patterns = [f"{site}/{end}" for site in SITE_FOLDERS for end in (name, f"{name}.py", f"{name}-*.dist-info")]
         places = (prefix.glob(pattern) for prefix in prefixes for pattern in patterns)
@@ -396,7 +399,7 @@ def _follow_shim(path: Path) -> Path | None:
 
 # -- places of other programs
 def _find_home(search: _Search) -> Path:
-    return search.variable("HOME") or Path.home()
+    return search.variable("HOME") or find_home() or NO_HOME
 
 
 def _config_folder(search: _Search, name: str) -> Path:

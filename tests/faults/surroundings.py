@@ -218,7 +218,8 @@ def become_stranger(**values: str | None) -> Break:
     """Become a user without a name, as in `docker run -u 4242`, who may read every file."""
 
     def became(world: UserFolders) -> None:
-        change_environment(PATH="/nowhere", **values)(world)
+        # a variable of the person who runs the tests would name a place that is in the home otherwise
+        change_environment(PATH="/nowhere", PYENV_ROOT=None, PYENV_VERSION=None, **values)(world)
         # Whether this user can run the installed tools depends on where they lie. Here nobody can run them, so that the
         # result is the same on each machine.
         sys.executable = "/nowhere/python"

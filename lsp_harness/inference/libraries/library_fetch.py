@@ -14,6 +14,7 @@ import subprocess
 import tarfile
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -21,6 +22,7 @@ from typing import IO
 from lsp_harness.disk.file_lock import FileLock
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import remove_irregular_file
+from lsp_harness.disk.ownership import find_home
 from lsp_harness.errors import FileError, LibraryError, PullFailed
 from lsp_harness.inference.libraries.library_catalogue import LibraryCard
 from lsp_harness.inference.libraries.library_choice import (
@@ -144,10 +146,9 @@ def find_registry() -> str:
     for name in ("NPM_CONFIG_REGISTRY", "npm_config_registry"):
         if address := os.environ.get(name):
             return address.rstrip("/")
-    try:
-        lines = read_text(Path.home() / ".npmrc").splitlines()
-    except (FileError, RuntimeError):
-        lines = []
+    home, lines = find_home(), list[str]()
+    with suppress(FileError):
+        lines = read_text(home / ".npmrc").splitlines() if home else lines
     for line in lines:
         key, _, value = line.partition("=")
         if key.strip() == "registry" and value.strip():

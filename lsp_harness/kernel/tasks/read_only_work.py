@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lsp_harness.disk.ownership import find_home
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secret_search import find_secret_files
 from lsp_harness.kernel.tasks.task_request import ShellWork
@@ -38,12 +39,12 @@ def confine_reading(
         reason = choice.problem_text or f"the sandbox {choice.sandbox.name} does not close the network"
         raise UsageError(f"no sandbox works here that prevents writing ({reason}); see `lsp-harness doctor`")
     private = [path for root in roots for path in list_private_paths(root, keeps_project=False)]
-    environment = view_environment(given=work.env)
+    environment, home = view_environment(given=work.env), find_home()
     view = ReadOnlyView(
         choice.sandbox,
         tuple(roots),
         absent=tuple(dict.fromkeys([*private, *find_secret_files(roots)])),
-        hidden=(Path.home(),) if Path.home() != Path("/") else (),
+        hidden=(home,) if home and home != Path("/") else (),
         visible=(*list_program_folders(environment.get("PATH", "")), Path(sys.prefix), Path(sys.base_prefix), *visible),
     )
     try:
