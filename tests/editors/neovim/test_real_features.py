@@ -60,6 +60,8 @@ def test_a_slow_requested_suggestion_shows_progress_and_can_be_cancelled(start_r
     editor.type("A <M-s>")
     editor.until("vim.lsp.status():find(..., 1, true) ~= nil", title)
     editor.until("require('lsp_harness').statusline():find(..., 1, true) ~= nil", title)
+    # the state of the engine comes later than the progress, and a late one would be taken for that after the request
+    wait_for_status_line(editor, f"{MODEL} busy")
     editor.type("<Cmd>LspHarness cancel<CR>")
 
     editor.until("require('lsp_harness').statusline():find(..., 1, true) == nil", title)
