@@ -74,14 +74,8 @@ def answer_prompts(library: str, count: int, tokens: int) -> list[list[tuple[int
 def print_differences(answers: list[list[list[tuple[int, float]]]]) -> None:
     """Print how many answers of two libraries are the same, and the distance at the first difference of the others."""
     pairs = list(zip(*answers, strict=True))
-    margins = [
-        min(margin, other_margin)
-        for one, other in pairs
-        for (token, margin), (other_token, other_margin) in [
-            next((both for both in zip(one, other, strict=True) if both[0][0] != both[1][0]), (one[0], one[0]))
-        ]
-        if token != other_token
-    ]
+    differing = [next((both for both in zip(*pair, strict=True) if both[0][0] != both[1][0]), None) for pair in pairs]
+    margins = [min(one[1], other[1]) for one, other in filter(None, differing)]
     print(f"greedy answers: {len(pairs) - len(margins)} of {len(pairs)} are the same", end="")
     print(f"; distances where others differ: {', '.join(f'{gap:.3f}' for gap in sorted(margins))}" if margins else "")
 

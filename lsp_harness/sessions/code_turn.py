@@ -29,7 +29,7 @@ from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.coding.write_code import WriteCode
 from lsp_harness.coding.write_tests import WriteTests, find_target_function
-from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.errors import HarnessError, NoAnswer, UsageError
 from lsp_harness.events.code_events import ChecksCompleted, EditProposed
 from lsp_harness.events.plan_events import IntentChosen, ItemCompleted, PlaceChosen
 from lsp_harness.harness.edits import diagnosis
@@ -132,9 +132,11 @@ class CodeTurn:
 
     async def _run(self) -> CodeResult:
         self.states.enter("UNDERSTAND")
-        if answer := await self._answer_exactly():
-            return answer
-        intent = self.work.known.intent or await self._understand_prompt()
+        intent = self.work.known.intent
+        if intent is None or intent.intent == "question":
+            if answer := await self._answer_exactly():
+                return answer
+            intent = await self._understand_prompt()
         self.states.outcome = intent.intent
         if intent.intent == "other":
             self.states.enter("ANSWER")
@@ -157,7 +159,11 @@ class CodeTurn:
 
     async def _answer_exactly(self) -> CodeResult | None:
         """Return the answer to a question that the index, the checks or git can answer, or None for other prompts."""
-        root, read_text = self.locator.open_folder()
+        try:
+            root, read_text = self.locator.open_folder()
+        except UsageError:
+            # a greeting needs no folder, and LOCATE says why there is none
+            return None
         facts = ProjectFacts(
             self.services.index.query,
             root.as_uri(),

@@ -11,7 +11,8 @@ import pytest
 
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
-from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.errors import HarnessError, NoAnswer, UsageError
+from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.sessions.open_session import OpenSession
@@ -104,6 +105,15 @@ async def test_a_question_for_a_fact_is_answered_without_the_model(open_scripted
     assert "geo.py" in stopped.text
     with pytest.raises(HarnessError, match="git"):
         await ask(opened, "what changed?")
+
+
+async def test_a_greeting_needs_no_folder(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):
+    def refuse(self: TaskLocator, uri: str = "") -> None:
+        raise UsageError("this folder has no index")
+
+    monkeypatch.setattr(TaskLocator, "open_folder", refuse)
+    opened = await open_scripted({"text": "other"}, driver="code")
+    assert "Which code is it about" in (await ask(opened, "hello")).text
 
 
 async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):

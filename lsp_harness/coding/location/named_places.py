@@ -183,7 +183,7 @@ async def _find_files(index: IndexQuery, uri: str, reading: TaskReading) -> tupl
             missing.append(mention)
     if missing and not found:
         near = await index.near_names(uri, missing[0].path)
-        raise NoAnswer(f"there is no file {missing[0].path} in the index of this folder{_offer(near)}")
+        raise NoAnswer(f"there is no file {missing[0].path} in the index of this folder{offer_names(near)}")
     return found, tuple(paths)
 
 
@@ -343,7 +343,9 @@ class _Names:
                 for one in await self.index.symbols_in(self.uri, types[0].path)
                 if one.qualified == f"{types[0].qualified}.{one.name}"
             ]
-            raise NoAnswer(f"{types[0].qualified} has no member {last}{_offer(_sort_by_similarity(last, members))}")
+            raise NoAnswer(
+                f"{types[0].qualified} has no member {last}{offer_names(_sort_by_similarity(last, members))}"
+            )
         return []
 
     async def _find_inherited(self, types: Sequence[Symbol], symbols: Sequence[Symbol]) -> list[Symbol]:
@@ -406,7 +408,7 @@ class _Names:
             is_word = mention.spelling < CODE or (mention.spelling < QUOTED and mention.name[0].isupper())
             if is_word and not is_misspelled(mention.name, near):
                 continue
-            raise NoAnswer(f"there is no symbol {mention.name} in this folder{_offer(near)}")
+            raise NoAnswer(f"there is no symbol {mention.name} in this folder{offer_names(near)}")
 
 
 def is_misspelled(word: str, near: Sequence[str]) -> bool:
@@ -427,6 +429,7 @@ def _sort_by_similarity(name: str, others: Iterable[str]) -> list[str]:
     return sorted(others, key=lambda other: -SequenceMatcher(None, name.lower(), other.lower()).ratio())
 
 
-def _offer(near: Sequence[str]) -> str:
+def offer_names(near: Sequence[str]) -> str:
+    """Return the part of a message that offers similar names. Empty if there are none."""
     listed = ", ".join(near[:MAX_LISTED])
     return f"; the most similar names are: {listed}" if listed else ""

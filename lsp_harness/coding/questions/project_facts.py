@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from lsp_harness.coding.location.named_places import is_misspelled
+from lsp_harness.coding.location.named_places import is_misspelled, offer_names
 from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.symbol_graph import Edge
@@ -31,16 +31,13 @@ IMPLEMENTATION = "implementation"
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 
 RAISE_PATTERNS = (
-    r"\braise\s+([A-Za-z_][\w.]*)",
-    r"\bthrow\s+(?:new\s+)?([A-Za-z_$][\w.$]*)",
-    r"\b[Ee]rr\(\s*([A-Z]\w*(?:::\w+)*)",
+    r"\braise\s+[A-Za-z_]",
+    r"\bthrow\s+(?:new\s+)?[A-Za-z_$]",
+    r"\b[Ee]rr\(\s*[A-Z]",
     r"\b(?:bail|panic|unreachable|todo|unimplemented)!",
 )
 RAISE = re.compile("|".join(RAISE_PATTERNS))
 """Matches code that raises an exception, or returns an error, in some languages."""
-
-# -- about a name
-
 GitReader = Callable[..., Awaitable[str]]
 """Runs git in the folder with some arguments, and returns what it prints. Raises HarnessError."""
 
@@ -172,8 +169,7 @@ def is_written_as_name(name: str) -> bool:
 
 
 def describe_absence(facts: ProjectFacts, what: str, near: Sequence[str]) -> str:
-    offer = f"; the most similar names are: {', '.join(near[:3])}" if near else ""
-    return f"There is no {what} in {facts.name}{offer}."
+    return f"There is no {what} in {facts.name}{offer_names(near)}."
 
 
 async def find_file(facts: ProjectFacts, question: Question) -> str | ExactAnswer:

@@ -1,8 +1,12 @@
 """An exact question: its family, and the name, the file or the kind that it is about."""
 
+import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from lsp_harness.disk.file_reading import read_text
 
 Family = Literal[
     "where",
@@ -26,8 +30,12 @@ Family = Literal[
     "file_commits",
     "findings",
 ]
-PATTERNS_FILE = Path(__file__).with_name("question_patterns.toml")
-"""The sentences and words by which questions are read."""
+
+
+@cache
+def read_patterns() -> dict[str, Any]:
+    """Return the table `question_patterns.toml`: the sentences and the words by which questions are read."""
+    return tomllib.loads(read_text(Path(__file__).with_name("question_patterns.toml")))
 
 
 @dataclass(frozen=True, slots=True)

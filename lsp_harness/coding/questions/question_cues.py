@@ -5,16 +5,14 @@ found in a clause which asks something. A prompt with a clause that orders a cha
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, cast
 
 from lsp_harness.coding.location.task_mentions import CODE, QUOTED, FileMention, Mention, read_task
-from lsp_harness.coding.questions.question import PATTERNS_FILE, Family, Question, QuestionSubject
+from lsp_harness.coding.questions.question import Family, Question, QuestionSubject, read_patterns
 from lsp_harness.coding.questions.question_sentences import is_question_word
-from lsp_harness.disk.file_reading import read_text
 from lsp_harness.languages.language_table import find_language_of_file
 
 CLAUSE_END = re.compile(
@@ -120,9 +118,10 @@ def _is_order(clause: _Clause) -> bool:
 
 def _read_clause(clause: _Clause) -> Question | None:
     table = _read_table()
-    topic = table.topic.search(clause.text)
+    topics = {match[0].lower() for match in table.topic.finditer(clause.text)}
+    words = next(iter(topics)) if len(topics) == 1 else ""
     for cue in table.cues:
-        present = {"": True, "name": bool(clause.name), "file": bool(clause.file), "topic": bool(topic)}[cue.subject]
+        present = {"": True, "name": bool(clause.name), "file": bool(clause.file), "topic": bool(topics)}[cue.subject]
         if not present or not cue.pattern.search(clause.text) or not cue.also.search(clause.text):
             continue
         # a name or a file is what the question is about, wherever it stands
@@ -130,8 +129,6 @@ def _read_clause(clause: _Clause) -> Question | None:
             continue
         if "FILE" in clause.text and cue.subject == "topic":
             continue
-        topics = {match[0].lower() for match in table.topic.finditer(clause.text)}
-        words = topics.pop() if len(topics) == 1 else ""
         if cue.subject == "file" and cue.family == "contents":
             return Question(cue.family, file=clause.file, topic=words)
         if cue.subject == "file":
@@ -192,7 +189,7 @@ class _CueTable:
 
 @cache
 def _read_table() -> _CueTable:
-    table = tomllib.loads(read_text(PATTERNS_FILE))
+    table = read_patterns()
     cues = (
         _Cue(
             cast("Family", row["family"]),

@@ -1,7 +1,6 @@
 """Reads exact questions that are one of the sentences in `question_patterns.toml`."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -9,8 +8,7 @@ from itertools import count
 from typing import cast
 
 from lsp_harness.coding.location.task_mentions import CODE, read_task
-from lsp_harness.coding.questions.question import PATTERNS_FILE, Family, Question, QuestionSubject
-from lsp_harness.disk.file_reading import read_text
+from lsp_harness.coding.questions.question import Family, Question, QuestionSubject, read_patterns
 from lsp_harness.knowledge.stdlib_tables import common_words
 from lsp_harness.text.misspelling import edit_distance
 
@@ -65,11 +63,10 @@ def _match(grammar: _Grammar, text: str, last: QuestionSubject | None) -> Questi
         if match := sentence.fullmatch(text):
             slots = {key.partition("_")[0]: value.strip() for key, value in match.groupdict().items() if value}
             if slots.pop("pronoun", ""):
-                if last is None or not (last.file if family in FILE_FAMILIES else last.name):
+                slot = "file" if family in FILE_FAMILIES else "name"
+                if not (meant := getattr(last, slot, "")):
                     continue
-                slots["file" if family in FILE_FAMILIES else "name"] = (
-                    last.file if family in FILE_FAMILIES else last.name
-                )
+                slots[slot] = meant
             slots["name"] = re.sub("::|#", ".", slots.get("name", ""))
             slots["topic"] = slots.get("topic", "").lower()
             return Question(family, **slots)
@@ -110,23 +107,27 @@ def correct_words(text: str) -> str:
 
     def correct(match: re.Match[str]) -> str:
         word = match[0]
+        if word in vocabulary or word in known_words:
+            return word
         limit = 2 if len(word) >= LONG_WORD_CHARS else 1
         near = [known for known in vocabulary if abs(len(known) - len(word)) <= limit and known[0] == word[0]]
         near = [known for known in near if edit_distance(word, known, limit) <= limit]
         if len(word) <= SHORT_WORD_CHARS:
             # another letter makes too many other short words
             near = [known for known in near if len(known) != len(word) or sorted(known) == sorted(word)]
-        if word in vocabulary or word in known_words or not near:
-            return word
-        # exchanged letters are the likeliest slip
-        return min(near, key=lambda one: (edit_distance(word, one, limit), sorted(one) != sorted(word), -len(one), one))
+
+        def rank(known: str) -> tuple[int, bool, int, str]:
+            # exchanged letters are the likeliest slip
+            return edit_distance(word, known, limit), sorted(known) != sorted(word), -len(known), known
+
+        return min(near, key=rank, default=word)
 
     return PLAIN_WORD.sub(correct, text)
 
 
 @cache
 def _read_grammar() -> _Grammar:
-    table = tomllib.loads(read_text(PATTERNS_FILE))
+    table = read_patterns()
     words: dict[str, str] = table["words"]
     vocabulary = set[str]()
 
