@@ -122,6 +122,13 @@ def test_other_prompts_are_no_exact_questions(prompt: str):
     assert read_question(prompt) is None
 
 
+@pytest.mark.parametrize(
+    "prompt", ["double what double returns", "sort what load_all returns by size", "log which file load_all opened"]
+)
+def test_an_instruction_with_a_question_word_asks_nothing(prompt: str):
+    assert read_question(prompt, {"double", "load_all"}) is None
+
+
 def test_words_for_the_last_subject_mean_it():
     last = QuestionSubject("sign", "src/signer.py")
     assert read_question("and who calls it?", last=last) == Question("callers", "sign")
