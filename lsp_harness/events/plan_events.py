@@ -14,7 +14,7 @@ class IntentChosen(SessionEvent):
     """The event that a prompt was understood.
 
     Attributes:
-        intent: "edit", "explain", "fix", "generate", "other", or "question" if no model answers it.
+        intent: "edit", "explain", "fix", "generate", "other", "question" if no model answers it, or "undo".
         chooser: "model", or "facts" if something in the prompt left no choice.
         reason: The fact, in words.
     """
@@ -37,6 +37,7 @@ class PlaceChosen(SessionEvent):
         last: The last line, from 1.
         chooser: Who chose it among the found places: "index" or "model".
         hash: The hash of the text in which it was found.
+        others: The next two places that may be meant instead, as `path:first-last`.
     """
 
     path: str
@@ -46,6 +47,21 @@ class PlaceChosen(SessionEvent):
     last: int
     chooser: str
     hash: str
+    others: tuple[str, ...] = ()
+
+
+@event_type("follow_up.read", frame=None)  # the states say the same in words
+@dataclass(frozen=True, slots=True)
+class FollowUpRead(SessionEvent):
+    """The event that a prompt goes on with what the session did last.
+
+    Attributes:
+        kind: "undo", "correction", "retry", "same" or "go_on" (see `follow_ups.FollowUp`).
+        task: The prompt that it means, which says all by itself. Empty for "undo".
+    """
+
+    kind: str
+    task: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from lsp_harness.sessions.session_list import SessionRow, list_rows
 from lsp_harness.sessions.session_opening import Surroundings, open_session
 from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.wire.event import Event
+from lsp_harness.wire.session_options import Driver
 
 SCHEME = "lsp-harness"
 SESSIONS_URI = f"{SCHEME}://sessions"
@@ -91,7 +92,7 @@ class ServedSessions:
         prompt: str,
         *,
         session_id: str = "",
-        driver: str = "chat",
+        driver: Driver | None = None,
         is_dry: bool = False,
         listen: Callable[[OpenSession, Event], None] = lambda opened, event: None,
         has_person: bool = False,
@@ -101,7 +102,7 @@ class ServedSessions:
         Args:
             prompt: The prompt of the turn.
             session_id: The session to continue. Empty begins a new one.
-            driver: The driver of a new session.
+            driver: The driver of a new session. None takes the one that fits the model.
             is_dry: Whether an edit of the driver `code` is proposed only.
             listen: Receives the events as they happen, with the session.
             has_person: Whether `listen` lets a person answer questions.
@@ -113,9 +114,7 @@ class ServedSessions:
         if not prompt.strip():
             raise UsageError("the prompt is empty; write what to do")
         name = self._require(session_id).id if session_id else ""
-        if name:
-            row = self._require(name)
-            driver = row.driver if row.driver in ("chat", "code") else driver
+        driver = None if name else driver
         lock = self._busy.setdefault(name, asyncio.Lock()) if name else asyncio.Lock()
         async with lock, self._open(name, driver, has_person=has_person) as opened:
             events: list[Event] = []
@@ -170,7 +169,7 @@ class ServedSessions:
 
     # -- parts
     @asynccontextmanager
-    async def _open(self, name: str, driver: str, *, has_person: bool) -> AsyncGenerator[OpenSession]:
+    async def _open(self, name: str, driver: Driver | None, *, has_person: bool) -> AsyncGenerator[OpenSession]:
         options = replace(self._options, resume=name, driver=driver, has_person=has_person)
         surroundings = Surroundings(find_index=self._project.services.index.find_folder)
         opened = await open_session(options, None, surroundings)

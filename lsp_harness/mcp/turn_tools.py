@@ -80,11 +80,14 @@ class TurnTools:
         prompt: Annotated[str, Field(description="The request")],
         session: Annotated[str, Field(description="The id of a session to continue. Empty begins a new one")] = "",
         driver: Annotated[
-            Literal["chat", "code"],
-            Field(description="chat: a conversation with tools; code: one checked edit, which is applied if allowed"),
-        ] = "chat",
+            Literal["auto", "chat", "code"],
+            Field(
+                description="chat: a conversation with tools; code: an answer about the code, or one checked edit, "
+                "applied if allowed; auto: chat if the model can call tools, else code"
+            ),
+        ] = "auto",
     ) -> CallToolResult:
-        """Send a prompt to the local model, which works with its own tools. Returns its answer.
+        """Send a prompt to the local model, which answers it or works on it. Returns its answer.
 
         What the settings neither allow nor deny is asked from the user, if the client can ask, and else denied.
         """
@@ -96,7 +99,11 @@ class TurnTools:
                 asker.follow(opened, event)
 
             return await self._sessions.run(
-                prompt, session_id=session, driver=driver, listen=listen, has_person=asker.can_ask
+                prompt,
+                session_id=session,
+                driver=None if driver == "auto" else driver,
+                listen=listen,
+                has_person=asker.can_ask,
             )
 
         try:

@@ -8,30 +8,28 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
 
 from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
-from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces, TextReader
+from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.module_tests import find_test_file, open_test_file
 from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
-from lsp_harness.coding.questions.exact_answers import answer_exactly, recognize_question
+from lsp_harness.coding.questions.follow_ups import FollowUp
 from lsp_harness.coding.questions.project_facts import ProjectFacts
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.coding.write_code import WriteCode
 from lsp_harness.coding.write_tests import WriteTests, find_target_function
-from lsp_harness.errors import HarnessError, NoAnswer, UsageError
+from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import ChecksCompleted, EditProposed
-from lsp_harness.events.plan_events import IntentChosen, ItemCompleted, PlaceChosen
+from lsp_harness.events.plan_events import FollowUpRead, IntentChosen, ItemCompleted, PlaceChosen
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
@@ -41,7 +39,7 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
-from lsp_harness.runtime.isolation.git import run_git
+from lsp_harness.sessions.prompt_facts import AnsweredQuestion, find_answer, open_facts, read_prompt
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
@@ -74,11 +72,13 @@ class PromptWork:
         task: The words of the prompt.
         summary: The history of the session before it.
         known: What an earlier process has found out.
+        place: The words that say the place, if those of the prompt do not. It may be empty.
     """
 
     task: str
     summary: Summary
     known: CodeProgress
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ class CodeTurn:
         locator: Finds the code that the prompt is about.
         turn: The turn.
         work: The prompt, and what is known about it.
+        undo: Undoes the last edit of the session, and says in words what became of it. Raises UsageError.
         states: The states of the turn.
     """
 
@@ -108,6 +109,7 @@ class CodeTurn:
     locator: TaskLocator
     turn: Turn
     work: PromptWork
+    undo: Callable[[], Awaitable[str]]
     states: TurnStates = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,11 +135,12 @@ class CodeTurn:
     async def _run(self) -> CodeResult:
         self.states.enter("UNDERSTAND")
         intent = self.work.known.intent
-        if intent is None or intent.intent == "question":
-            if answer := await self._answer_exactly():
-                return answer
-            intent = await self._understand_prompt()
-        self.states.outcome = intent.intent
+        if intent is None or intent.intent in ("question", "undo"):
+            known = await self._understand_by_facts()
+            if isinstance(known, CodeResult):
+                return known
+            intent = known or await self._understand_prompt()
+        self.states.outcome = _describe_intent(intent.intent, self.work)
         if intent.intent == "other":
             self.states.enter("ANSWER")
             return self._answer(ABILITIES)
@@ -157,42 +160,47 @@ class CodeTurn:
         self.states.enter("COMPLETE")
         return CodeResult(text, place)
 
-    async def _answer_exactly(self) -> CodeResult | None:
-        """Return the answer to a question that the index, the checks or git can answer, or None for other prompts."""
-        try:
-            root, read_text = self.locator.open_folder()
-        except UsageError:
-            # a greeting needs no folder, and LOCATE says why there is none
-            return None
-        facts = ProjectFacts(
-            self.services.index.query,
-            root.as_uri(),
-            root.name,
-            read_text,
-            partial(read_git, root),
-            partial(self._list_findings, read_text),
-        )
-        question = await recognize_question(facts, self.work.task)
-        answer = await answer_exactly(facts, question) if question else None
-        if question is None or answer is None:
-            return None
-        self.states.outcome = f"question ({question.family})"
-        self.turn.append(IntentChosen("question", "facts", f"the index, the checks or git know {question.family}"))
-        self.states.enter("ANSWER")
-        return self._answer(answer.text, answer.symbol.path if answer.symbol else "")
+    async def _understand_by_facts(self) -> CodeResult | IntentChosen | None:
+        """Return the answer to a question that the index, the checks or git can answer, what the user wants if it is
+        the same as before, or None if only the model can say that.
 
-    async def _list_findings(self, read_text: TextReader, path: str) -> list[str]:
-        """Return a line for each finding of our own checks in a file."""
-        document = read_text(path)
-        if document is None:
-            return []
-        snapshot = self.services.workspace.snapshot(document)
-        tree = self.services.documents.tree(document)
-        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
-        return [
-            f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
-            for finding in examination.findings
-        ]
+        A follow-up becomes the prompt that it means.
+        """
+        facts = open_facts(self.services, self.locator)
+        if facts is None:
+            return None
+        found = await read_prompt(facts, self.work.task, self.work.known.last)
+        if isinstance(found, AnsweredQuestion):
+            return self._answer_exactly(found)
+        return await self._follow(found, facts) if found else None
+
+    async def _follow(self, follow_up: FollowUp, facts: ProjectFacts) -> CodeResult | IntentChosen | None:
+        """Make the prompt that a follow-up means the prompt of this turn. See `_understand_by_facts`."""
+        last = self.work.known.last
+        self.turn.append(FollowUpRead(follow_up.kind, follow_up.task))
+        if follow_up.kind == "undo":
+            undone = await self.undo()
+            self.states.outcome = "undo"
+            self.turn.append(IntentChosen("undo", "facts", "the prompt asks to undo the last edit"))
+            self.states.enter("ANSWER")
+            return self._answer(undone)
+        if follow_up.replaces_edit and last.is_applied:
+            self.turn.send_frame("text.delta", content=f"{await self.undo()}\n")
+        self.work = replace(self.work, task=follow_up.task, place=follow_up.place)
+        if last.intent == "question" or follow_up.kind == "go_on":
+            found = await find_answer(facts, follow_up.task)
+            return self._answer_exactly(found) if found else None
+        intent = IntentChosen(last.intent, "facts", "the prompt goes on with the last one")
+        self.turn.append(intent)
+        return intent
+
+    def _answer_exactly(self, found: AnsweredQuestion) -> CodeResult:
+        self.states.outcome = _describe_intent(f"question ({found.family})", self.work)
+        self.turn.append(IntentChosen("question", "facts", f"the index, the checks or git know {found.family}"))
+        if found.place:
+            self.turn.append(found.place)
+        self.states.enter("ANSWER")
+        return self._answer(found.text, found.place.path if found.place else "")
 
     async def _understand_prompt(self) -> IntentChosen:
         if parse_rename(self.work.task):
@@ -207,16 +215,20 @@ class CodeTurn:
         return intent
 
     async def _locate(self) -> LocatedTask:
-        request, known = LocationRequest(self.work.task, alternative=ALTERNATIVE), self.work.known.place
+        request, known = (
+            LocationRequest(self.work.place or self.work.task, alternative=ALTERNATIVE),
+            self.work.known.place,
+        )
         if known:
             place = TaskPlace(known.path, known.symbol, known.kind, known.first, known.last, "", 0.0, ())
             if located := self.locator.reopen(request, place, known.hash):
                 return located
             self.work.known.forget_place()
         located = _choose_function(await self.locator.locate(request), self.work.task)
-        best, chooser = located.ranking.best, located.ranking.chooser
-        text_hash = located.document(best).hash
-        self.turn.append(PlaceChosen(best.path, best.symbol, best.kind, best.first, best.last, chooser, text_hash))
+        best, text_hash = located.ranking.best, located.document(located.ranking.best).hash
+        others = tuple(place.place for place in list_others(located.ranking))
+        place = best.path, best.symbol, best.kind, best.first, best.last, located.ranking.chooser, text_hash, others
+        self.turn.append(PlaceChosen(*place))
         return located
 
     async def _create_context(self, document: Document, kind: str, place: str = "") -> TurnContext:
@@ -379,11 +391,6 @@ class CodeTurn:
         return replace(proposal, id=event.id)
 
 
-async def read_git(root: Path, *arguments: str) -> str:
-    """Run git in a folder and return what it prints. Raise GitFailed if it fails."""
-    return (await run_git(root, *arguments)).decode("utf-8", "replace")
-
-
 def is_test_file(change: Change) -> bool:
     """Return whether a change is in a file with tests."""
     root = change.root or change.file.parent
@@ -396,11 +403,21 @@ def _does_reach(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
     return trace.reaches(range(line_of(span.start) + 1, line_of(span.end) + 2))
 
 
+def _describe_intent(intent: str, work: PromptWork) -> str:
+    """Return what a prompt asks for, and the prompt that a follow-up means."""
+    return intent if work.task == work.known.text else f"{intent}, read as “{work.task}”"
+
+
+def list_others(ranking: TaskPlaces) -> list[TaskPlace]:
+    """Return the next places that may be meant instead of the chosen one."""
+    return [place for place in ranking.candidates if place is not ranking.best][:MAX_LISTED_PLACES]
+
+
 def _describe_doubt(ranking: TaskPlaces) -> str:
     """Return the places that may be meant instead of the chosen one, in words. Empty if there is no doubt."""
     if not ranking.doubt:
         return ""
-    others = [place for place in ranking.candidates if place is not ranking.best][:MAX_LISTED_PLACES]
+    others = list_others(ranking)
     listed = ", ".join(f"{place.symbol or 'code'} at {place.path}:{place.first}" for place in others)
     return f" ({ranking.doubt}{f'; it may also be {listed}' if listed else ''})"
 

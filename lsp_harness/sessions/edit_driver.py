@@ -1,6 +1,6 @@
 """The driver of prompts about code: understand, locate, plan, write, check, ask, apply (see `code_turns`)."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -31,6 +31,7 @@ from lsp_harness.project.command_project import QuietOutput
 from lsp_harness.project.project_index import open_ready_index
 from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
 from lsp_harness.sessions.edit_copies import EditCopies
+from lsp_harness.sessions.session_undo import UndoResult, describe_undo
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change, hash_texts
@@ -49,6 +50,7 @@ class EditDriver:
         gate: Decides whether an edit is applied.
         copies: Copies the files before they are written, for undo.
         editor: The unsaved texts of the editor, or None without an editor.
+        undo: Undoes the last edit of the session (see `OpenSession.undo`).
         writes: Whether an edit that the gate allows is applied. If not, the turn ends with the proposal.
     """
 
@@ -61,6 +63,7 @@ class EditDriver:
     verifier: Verifier
     gate: PermissionGate
     copies: EditCopies
+    undo: Callable[[], Awaitable[UndoResult]]
     editor: EditorTexts | None = None
     writes: bool = True
 
@@ -80,7 +83,7 @@ class EditDriver:
             return _complete("the edit of the interrupted turn is applied already")
         async with self._open_services() as services:
             turns = Turns(services)
-            result = await CodeTurn(services, turns, TaskLocator(services, turns), turn, work).run()
+            result = await CodeTurn(services, turns, TaskLocator(services, turns), turn, work, self._undo_last).run()
         if result.proposal is None:
             return _complete(result.text)
         title, proposal = f"{result.place}: {result.proposal.summary}", result.proposal
@@ -136,6 +139,9 @@ class EditDriver:
 
     def _unsaved_texts(self) -> dict[Path, Document]:
         return dict(self.editor.unsaved()) if self.editor else {}
+
+    async def _undo_last(self) -> str:
+        return "\n".join(describe_undo(await self.undo()))
 
     async def _apply(self, proposal: Proposal, turn: Turn) -> None:
         unsaved = self._unsaved_texts()

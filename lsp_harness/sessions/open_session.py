@@ -93,7 +93,7 @@ class SessionParts:
     artifacts: ArtifactStore
     checkpoints: Checkpoints
     edit_copies: EditCopies
-    create_edit_driver: Callable[[], Driver]
+    create_edit_driver: Callable[[Callable[[], Awaitable[UndoResult]]], Driver]
     tools: Mapping[str, Tool]
     hidden_tools: Mapping[str, Tool]
     refresh_tools: Callable[[], Awaitable[bool]]
@@ -167,12 +167,10 @@ class OpenSession:
         return "" if is_queued else unfinished
 
     def create_driver(self, schema: Mapping[str, Any] | None = None) -> Driver:
-        """Return the driver of a turn. Raises UsageError if an edit shall have a schema."""
-        if self.options.driver == "chat":
+        """Return the driver of a turn. Only a conversation answers by a schema."""
+        if self.options.driver == "chat" or schema is not None:
             return self.create_chat_driver(schema)
-        if schema is not None:
-            raise UsageError("the driver code cannot answer with JSON; leave out the schema, or use the driver chat")
-        return self.parts.create_edit_driver()
+        return self.parts.create_edit_driver(self.undo)
 
     def create_chat_driver(self, schema: Mapping[str, Any] | None = None) -> ChatDriver:
         """Return the driver of a turn of a conversation.
@@ -320,7 +318,7 @@ class OpenSession:
         gate = parts.gate.answered_by(REQUESTING_USER) if is_confirmed else parts.gate
         guard = RestorationGuard(gate.check, self._find_undo_problem)
         history = list(read_history(self._store.folder, self.session.id)) if log.path.exists() else []
-        checkpoints = parts.checkpoints.guarded_by(guard)
+        checkpoints = parts.checkpoints.for_undo(guard, log.append)
         return await run_undo(checkpoints, history, wish or UndoWish(), log.folder / TEXTS_FOLDER)
 
     def _find_undo_problem(self, path: Path) -> str:

@@ -8,11 +8,13 @@ events go out. Every prompt ends with exactly one `turn_stop`, and every command
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.events.event_codec import encode_frame
+from lsp_harness.inference.models.measured_abilities import find_abilities
 from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.sessions.open_session import OpenSession
 from lsp_harness.sessions.session_commands import COMMANDS
@@ -128,7 +130,7 @@ class _SessionHost:
     async def _open(self, options: SessionOptions) -> None:
         opened = self._opened = await self._opener(options)
         log = opened.session.log
-        ready = {
+        ready: dict[str, Any] = {
             "type": "ready",
             "version": VERSION,
             "wire": WIRE_VERSION,
@@ -139,8 +141,10 @@ class _SessionHost:
             "resumed_events": opened.event_count,
             "cwd": str(options.root),
             "permission_mode": opened.permission_mode,
-            "driver": options.driver,
+            "driver": opened.options.driver_name,
         }
+        if abilities := find_abilities(opened.parts.config):
+            ready["abilities"] = {"sentence": abilities.sentence, **asdict(abilities)}
         if unfinished := opened.unfinished_prompt:
             ready["unfinished"] = unfinished
         self._send(ready)

@@ -22,7 +22,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.events.event_type import SessionEvent
-from lsp_harness.events.session_events import SessionStarted
+from lsp_harness.events.session_events import SessionStarted, TurnStopped
 from lsp_harness.files.private_files import PrivateFiles
 from lsp_harness.files.secret_values import hide_variables
 from lsp_harness.harness.verification.edit_permission import CheckPermission
@@ -33,6 +33,7 @@ from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints, RestorationGuard
+from lsp_harness.kernel.ingress import Ingress
 from lsp_harness.kernel.limits import DEFAULT_MAX_STEPS, Limits
 from lsp_harness.kernel.log.session_log import SessionLog
 from lsp_harness.kernel.log.session_store import OpenedSession, SessionStore
@@ -47,18 +48,21 @@ from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.rules import KIND_TOOLS, parse_rule, tool_matches
 from lsp_harness.process.process_tree import end_marked
 from lsp_harness.project.lazy_index import FindIndex, LazyIndex
+from lsp_harness.sessions.ability_measurement import Ask, measure_abilities
 from lsp_harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.sessions.open_session import OpenSession, SessionParts, command_environment
 from lsp_harness.sessions.pending_questions import PendingQuestions
 from lsp_harness.sessions.reading_commands import ReadingCommands
 from lsp_harness.sessions.server_choice import find_servers
-from lsp_harness.sessions.session_options import SessionOptions
+from lsp_harness.sessions.session_options import DRIVERS, SessionOptions
 from lsp_harness.sessions.session_tools import SessionTools
+from lsp_harness.sessions.session_undo import UndoResult
 from lsp_harness.sessions.subagent_tool import ParentSession, SubagentTool
 from lsp_harness.verify.check import CheckContext
 from lsp_harness.verify.reviewer import Reviewer
 from lsp_harness.verify.types.checker_pool import CheckerPool
+from lsp_harness.wire.session_options import Driver
 from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
@@ -70,6 +74,8 @@ DEFAULT_MODE = "trust"
 """The permission mode of a session without a person."""
 ACTIONS_WITHOUT_TOOL = (*CHECK_TOOLS, "undo")
 """Actions that the lists of tools may name although no tool of a conversation has this name."""
+MEASURED_TOOLS, MEASURED_STEPS = ("read", "glob", "grep"), 4
+"""The tools with which a model must answer a question when its abilities are measured, and the most model calls."""
 MODE_WITH_PERSON = "ask"
 """The permission mode of a session in an editor or a terminal, where a person can be asked."""
 
@@ -138,9 +144,12 @@ async def open_session(
     async with AsyncExitStack() as stack:
         # a program may give keys to the commands of its session that this process does not have
         stack.enter_context(hide_variables(command_environment(options)))
+        # nobody knows what a lent model is
+        measured = None if models else config
         models = list(models) or _create_models(config, options, shared, stack)
         opened = _open_log(options, store)
         stack.callback(opened.log.close)
+        options = replace(options, driver=await _choose_driver(options, measured, models[0], opened))
         for task_id in opened.lost_tasks:
             await end_marked(task_id)
             remove_pipe(task_id)
@@ -169,6 +178,55 @@ async def open_without_model(options: SessionOptions) -> OpenSession:
         ConfigError: The settings name a server that cannot be asked.
     """
     return await open_session(options, models=[Model("", ScriptedEngine(()))])
+
+
+async def _choose_driver(options: SessionOptions, config: Config | None, model: Model, opened: OpenedSession) -> Driver:
+    """Return the driver of a session: the one that the options name, else that of the saved session, else the one that
+    fits the model. A server, a service and a script can talk with tools.
+
+    Args:
+        options: The options.
+        config: The settings that name the model, or None if they do not.
+        model: The model.
+        opened: The log of the session.
+    """
+    if options.driver:
+        return options.driver
+    if options.json_schema is not None or options.system_prompt is not None or options.parent:
+        # only a conversation has these
+        return "chat"
+    started = opened.log.state.started
+    if started and started.driver in DRIVERS:
+        return started.driver
+    try:
+        abilities = config and await measure_abilities(config, model, ask_about_folder(model))
+    except HarnessError:
+        # the first prompt meets the same error and reports it
+        return "code"
+    return "chat" if abilities is None or abilities.tools else "code"
+
+
+def ask_about_folder(model: Model) -> Ask:
+    """Return a function that asks a model one question about a folder, in a conversation whose tools only read."""
+
+    async def ask(folder: str, question: str) -> TurnStopped:
+        options = SessionOptions(
+            cwd=folder,
+            bare=True,
+            driver="chat",
+            session_persistence=False,
+            permission_mode="plan",
+            allowed_tools=MEASURED_TOOLS,
+            max_turns=MEASURED_STEPS,
+            source="setup",
+        )
+        opened = await open_session(options, models=[model])
+        try:
+            return await opened.submit(Ingress("message", question, source="setup"), opened.create_driver())
+        finally:
+            await opened.aclose()
+
+    return ask
 
 
 def _with_environment(options: SessionOptions) -> SessionOptions:
@@ -315,12 +373,12 @@ async def _create_parts(
         tools.add(agents)
     warnings = [] if options.parent else _find_unknown_tools(tools.known, options)
 
-    def create_edit_driver() -> "EditDriver":
+    def create_edit_driver(undo: Callable[[], Awaitable[UndoResult]]) -> "EditDriver":
         # imported for the first edit, because it takes a third of a second
         from lsp_harness.sessions.edit_driver import EditDriver
 
         texts = surroundings.editor_texts
-        return EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies, texts)
+        return EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies, undo, texts)
 
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]

@@ -55,7 +55,7 @@ class SessionOptions(ClientOptions):
                 object.__setattr__(self, item.name, item.form.absent)
         _check_word("permission_mode", self.permission_mode or "", ("", *PERMISSION_MODES))
         _check_word("default_mode", self.default_mode, ("", *PERMISSION_MODES))
-        _check_word("driver", self.driver or "", DRIVERS)
+        _check_word("driver", self.driver or "", ("", *DRIVERS))
         if self.driver == "code" and (self.json_schema is not None or self.system_prompt is not None):
             raise UsageError(
                 "system_prompt and json_schema are options of the driver chat; leave them out, or use that driver"

@@ -1,7 +1,7 @@
 """The conversations of one client of a language server, by the ids of their sessions."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from lsp_harness.sessions.session_commands import COMMANDS
 from lsp_harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.sessions.session_list import list_rows
 from lsp_harness.sessions.session_opening import SharedModel, Surroundings, open_session
-from lsp_harness.sessions.session_options import DRIVERS, SessionOptions
+from lsp_harness.sessions.session_options import SessionOptions
 from lsp_harness.sessions.unsaved_texts import UnsavedTexts
 from lsp_harness.text.ulid import make_ulid
 from lsp_harness.text.uri import local_path
@@ -74,7 +74,7 @@ class SessionVerbs:
         Args:
             session_id: The id of the session, or its beginning.
             uri: A file or folder in the workspace folder of a new session.
-            driver: The driver of a new session. The default is "chat", and a saved session keeps its own.
+            driver: The driver of a new session. Empty takes the one that fits the model. A saved session keeps its own.
 
         Raises:
             UsageError: The workspace is not trusted, there is no such session, or another process uses it.
@@ -86,9 +86,8 @@ class SessionVerbs:
             if opened := self.opened.get(name):
                 return opened
             root = self._folder_of_session(name) if name else self._find_folder(uri)
-            driver = (_find_driver(self._read(name)[1]) if name else driver) or "chat"
-            given = {"cwd": str(root), "resume": name, "driver": driver, "source": self._source, "has_person": True}
-            options = SessionOptions.from_mapping(given)
+            given = {"cwd": str(root), "resume": name, "source": self._source, "has_person": True}
+            options = SessionOptions.from_mapping(given | ({"driver": driver} if driver and not name else {}))
             opened = await open_session(options, self._shared_model(), self._make_surroundings())
             opened.session.log.listeners.append(self._report)
             opened.record_start()
@@ -148,7 +147,7 @@ class SessionVerbs:
             session_id: The session to continue. Empty begins a new one.
             uri: A file or folder in the workspace folder of a new session.
             on_event: Receives the events of this turn.
-            driver: The driver of a new session: "chat" or "code".
+            driver: The driver of a new session: "chat", "code", or empty for the one that fits the model.
 
         Raises:
             UsageError: The prompt is empty, or the session cannot be used.
@@ -303,9 +302,3 @@ class SessionVerbs:
         if any(folder.resolve().is_relative_to(root.resolve()) for root in roots):
             return folder
         raise UsageError(f"the session {name} belongs to {folder}; open that folder to continue it")
-
-
-def _find_driver(events: Sequence[Event]) -> str:
-    """Return the driver with which a session began, or an empty text."""
-    started = project_session(events).started
-    return started.driver if started and started.driver in DRIVERS else ""

@@ -135,7 +135,9 @@ class ClientOptions:
         "flag", "Do not save the session.", "--no-session-persistence", absent=True
     )
     driver: Driver | None = option(
-        "text", "chat: a conversation with tools. code: each prompt is one checked edit of the code.", absent="chat"
+        "text",
+        "chat: a conversation with tools. code: each prompt is a question about the code or one checked edit. The "
+        "default is chat if the model can call tools, and else code.",
     )
     bare: bool | None = option("flag", "Use no settings, hooks, skills and MCP servers of files.")
     permission_timeout: float | None = option(

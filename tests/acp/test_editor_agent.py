@@ -200,7 +200,7 @@ async def test_a_wrong_folder_is_refused_in_words(editor: Editor, cwd: str):
 async def test_the_real_model_answers(editor: Editor, home: Path):
     editor.home = home
     # such a small model calls tools without an end
-    editor.options += ["--allowed-tools", ""]
+    editor.options += ["--allowed-tools", "", "--driver", "chat"]
     async with editor.start() as agent:
         session = await agent.new_session(cwd=str(editor.root), mcp_servers=[])
         answer = await agent.prompt(session_id=session.session_id, prompt=[text_block("Say the word yes.")])

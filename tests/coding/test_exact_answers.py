@@ -5,7 +5,12 @@ from contextlib import closing
 
 import pytest
 
-from lsp_harness.coding.questions.exact_answers import ANSWERERS, answer_exactly, recognize_question
+from lsp_harness.coding.questions.exact_answers import (
+    ANSWERERS,
+    answer_exactly,
+    find_declared_words,
+    recognize_question,
+)
 from lsp_harness.coding.questions.project_facts import MAX_LISTED, ExactAnswer, ProjectFacts
 from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.text.document import Document
@@ -107,9 +112,10 @@ def make_facts(indexed: IndexedFolder, git: dict[tuple[str, ...], str] = GIT) ->
 
 
 async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
-    question = await recognize_question(make_facts(indexed), prompt)
+    facts = make_facts(indexed)
+    question = recognize_question(prompt, await find_declared_words(facts, prompt))
     assert question, prompt
-    return await answer_exactly(make_facts(indexed), question)
+    return await answer_exactly(facts, question)
 
 
 ANSWERS = {

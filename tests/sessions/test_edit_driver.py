@@ -160,8 +160,8 @@ async def test_an_impossible_edit_says_what_to_do(open_scripted: OpenScripted, f
     with pytest.raises(NoAnswer, match="no code in project fits this task; name a function in it"):
         await ask(opened, "zebra")
     assert file.read_text() == GEO
-    with pytest.raises(UsageError, match="use the driver chat"):
-        opened.create_driver({"type": "object"})
+    # only a conversation answers by a schema
+    assert opened.create_driver({"type": "object"}).name == "chat"
     for option in ({"system_prompt": "You sing."}, {"json_schema": {"type": "object"}}):
         with pytest.raises(UsageError, match="options of the driver chat"):
             SessionOptions.from_mapping({"cwd": str(tmp_path), "driver": "code", **option})

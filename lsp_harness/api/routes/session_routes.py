@@ -59,8 +59,7 @@ async def list_session_tree(call: ApiCall) -> Any:
 async def create_session(call: ApiCall) -> Any:
     """Begin a session."""
     folder = call.context.find_folder(call.body.get("workdir", "."))
-    driver = call.body.get("driver", "chat")
-    opened = await call.context.sessions.require("", folder.as_uri(), driver)
+    opened = await call.context.sessions.require("", folder.as_uri(), call.body.get("driver", ""))
     return JSONResponse(opened.status(), 201, {"location": f"/sessions/{opened.session.id}"})
 
 
@@ -251,7 +250,11 @@ SESSION_ROUTES: Sequence[ApiRoute] = (
         status=201,
         body=schemas.body(
             workdir=schemas.text("Its folder, in a root of the server. Default: the first root.", maxLength=4096),
-            driver=schemas.text("A conversation with tools, or one checked edit for each prompt.", enum=list(DRIVERS)),
+            driver=schemas.text(
+                "chat: a conversation with tools. code: answers about the code and checked edits. Default: the one "
+                "that fits the model.",
+                enum=list(DRIVERS),
+            ),
         ),
     ),
     ApiRoute(

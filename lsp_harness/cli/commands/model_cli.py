@@ -3,16 +3,20 @@
 Results go to standard output, as tables or as JSON. Progress goes to standard error.
 """
 
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, print_json_line, say
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.config.schema import ModelSettings
-from lsp_harness.errors import HarnessError
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
+from lsp_harness.inference.models.measured_abilities import MeasuredAbilities, can_be_measured, keep_abilities
 
 app = cyclopts.App(name="model", help="Download, list, inspect and delete models.")
 
@@ -139,6 +143,37 @@ def info(name: Spec = DEFAULT, *, json: JsonOption = False) -> None:
         # brackets in templates and token names are no markup
         table.add_row("size" if key == "bytes" else key.replace("_", " "), Text(str(value)))
     return console().print(table)
+
+
+@app.command
+def measure(name: Spec = "", *, json: JsonOption = False) -> None:
+    """Measure what a model on this machine can do: choose a word, fill a hole, and answer with tools.
+
+    A session does this once with a model that nobody has measured, and takes the driver `chat` only for a model that
+    answers with tools. The default is the model of the settings.
+    """
+    import asyncio
+
+    from lsp_harness.chat.chat_model import Model
+    from lsp_harness.sessions.ability_measurement import AbilityMeasurement
+    from lsp_harness.sessions.session_opening import ask_about_folder
+
+    config = read_settings()
+    if name:
+        config = replace(config, model=replace(config.model, path=name))
+    if not can_be_measured(config):
+        raise UsageError("the settings name a server or a script, and only models on this machine are measured")
+
+    async def run() -> MeasuredAbilities:
+        engine = make_engine(config)
+        try:
+            return await AbilityMeasurement(engine, ask_about_folder(Model(describe_model(config), engine))).run()
+        finally:
+            await engine.aclose()
+
+    abilities = asyncio.run(run())
+    keep_abilities(config, abilities)
+    return print_json(asdict(abilities)) if json else say(f"{config.model.path} {abilities.sentence}")
 
 
 @app.command

@@ -24,6 +24,7 @@ from lsp_harness.inference.backends.server_supply import ModelServer
 from lsp_harness.inference.libraries.library_choice import EngineLibrary, find_library
 from lsp_harness.inference.measured_speed import find_speed
 from lsp_harness.inference.models import model_files
+from lsp_harness.inference.models.measured_abilities import find_abilities
 from lsp_harness.inference.providers import targets
 from lsp_harness.inference.target import Target, is_remote
 from lsp_harness.knowledge.project_python import list_project_pythons
@@ -83,6 +84,20 @@ def check_library(config: Config) -> Iterator[DoctorRow]:
         named = f"{library.name} {library.version}".rstrip()
         yield DoctorRow("ok", "llama.cpp", f"{named}: {library.reason} ({library.folder})")
         yield _describe_speed(config, library)
+        yield _describe_abilities(config)
+
+
+def _describe_abilities(config: Config) -> DoctorRow:
+    """Return what the model of the settings can do, as far as it was measured."""
+    try:
+        abilities = find_abilities(config)
+    except HarnessError as error:
+        return DoctorRow("ok", "abilities", f"not known: {error.message}")
+    if abilities is None:
+        return DoctorRow(
+            "ok", "abilities", "not measured yet: the first session measures them, or lsp-harness model measure"
+        )
+    return DoctorRow("ok", "abilities", f"{config.model.path} {abilities.sentence}")
 
 
 def _describe_speed(config: Config, library: EngineLibrary) -> DoctorRow:

@@ -45,6 +45,10 @@ Ctrl-D does.
 /tasks        show the background tasks
 /fork         begin another session that continues this one
 /exit         end the conversation"""
+NEEDS = (
+    "a conversation with tools needs a larger model, a server or a service (docs/models.md); with this model, "
+    "lsp-harness code answers questions about code and edits it"
+)
 BARE_COMMANDS = frozenset({"exit", "quit", "help", "undo", "redo"})
 """Commands that may be written without their slash."""
 STOPPED_BY_CTRL_C = 130
@@ -60,7 +64,8 @@ def chat(*, flags: SessionFlags | None = None) -> int:
 
     The model may use tools. Before it changes a file or runs a command, you are asked.
     """
-    return converse(flags or SessionFlags())
+    flags = flags or SessionFlags()
+    return converse(replace(flags, driver=flags.driver or "chat"))
 
 
 def converse(flags: SessionFlags) -> int:
@@ -113,6 +118,7 @@ class TerminalConversation:
         self._is_in_turn = self._is_asking = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
+        self._driver = ""
         self._asks_before_undo = is_dialog()
 
     async def run(self) -> int:
@@ -176,6 +182,12 @@ class TerminalConversation:
 
     def _greet(self, frame: Frame) -> None:
         _write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help")
+        self._driver = str(frame["driver"])
+        abilities = as_object(frame.get("abilities"))
+        if abilities:
+            _write(f"this model {abilities['sentence']}")
+        if abilities and self._driver == "chat" and not abilities["tools"]:
+            _write(NEEDS)
         if frame.get("resumed_events"):
             _write(f"session {frame['session_id']}: {frame['resumed_events']} events loaded")
         if frame.get("unfinished"):
@@ -189,7 +201,7 @@ class TerminalConversation:
 
     async def _follow(self, client: SessionClient, request_id: str | None) -> None:
         """Show a turn until its end, and answer its questions. A turn that began by itself has no request."""
-        sys.stdout.write(CODE_ANSWER if self._options.driver == "code" else ANSWER)
+        sys.stdout.write(CODE_ANSWER if self._driver == "code" else ANSWER)
         sys.stdout.flush()
         self._is_in_turn, self._is_stopping = True, False
         try:

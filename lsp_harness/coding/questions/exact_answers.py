@@ -4,7 +4,8 @@ A plain word that is no name of the folder may be an ordinary noun, so the quest
 """
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
 
 from lsp_harness.coding.questions.folder_answers import (
     list_contents,
@@ -30,8 +31,8 @@ from lsp_harness.coding.questions.name_answers import (
     show_documentation,
     show_signature,
 )
-from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
-from lsp_harness.coding.questions.question import Family, Question
+from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts, find_file
+from lsp_harness.coding.questions.question import Family, Question, QuestionSubject
 from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.syntax.symbols.declarations import WEAK_KINDS
 
@@ -61,15 +62,26 @@ ANSWERERS: Mapping[Family, Answerer] = {
 """The function that answers each family of questions. It returns None if the question is about none of our names."""
 
 
-async def recognize_question(facts: ProjectFacts, prompt: str) -> Question | None:
-    """Return the exact question that a prompt asks, or None. The index says which of its words are names.
-
-    Raises:
-        HarnessError: The index cannot be read.
-    """
+async def find_declared_words(facts: ProjectFacts, prompt: str) -> set[str]:
+    """Return the words of a prompt that are names of declarations. Raise HarnessError if the index cannot be read."""
     words = {word for word in re.findall(r"[^\W\d]\w*", prompt) if len(word) > 1}
     declared = await facts.index.symbols_with_names(facts.uri, sorted(words))
-    return read_question(prompt, {symbol.name for symbol in declared if symbol.kind not in WEAK_KINDS})
+    return {symbol.name for symbol in declared if symbol.kind not in WEAK_KINDS}
+
+
+def recognize_question(prompt: str, declared: Collection[str], last: QuestionSubject | None = None) -> Question | None:
+    """Return the exact question that a prompt asks, or None.
+
+    Args:
+        prompt: The prompt of the user.
+        declared: The words of the prompt that are names of declarations.
+        last: What the session was about last, for words such as “it”.
+    """
+    question = read_question(prompt, declared, last)
+    if question and last and question.name == last.name and not question.file:
+        # the last subject, and not another declaration of this name
+        return replace(question, file=last.file)
+    return question
 
 
 async def answer_exactly(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -79,4 +91,8 @@ async def answer_exactly(facts: ProjectFacts, question: Question) -> ExactAnswer
         HarnessError: The index or git cannot be read.
     """
     answerer = ANSWERERS.get(question.family)
-    return await answerer(facts, question) if answerer else None
+    answer = await answerer(facts, question) if answerer else None
+    if answer is None or question.name or not question.file:
+        return answer
+    path = await find_file(facts, question)
+    return replace(answer, symbol=None, path=path) if isinstance(path, str) else answer

@@ -49,10 +49,12 @@ class ExactAnswer:
     Attributes:
         text: The answer in words, with places.
         symbol: The declaration that the question was about, for the next question. None if there was none.
+        path: The file that the question was about, if it was about no declaration. It may be empty.
     """
 
     text: str
     symbol: Symbol | None = None
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,14 +30,18 @@ SHOW_FIRST = re.compile(
 )
 ASKS = re.compile(
     rf"\b(?:know|knows|see|say|sure|idea|remember|out|check|understand|learn|list|me|us|need|want|is|are)\W+"
-    rf"(?:\w+ )?{QUESTION_WORD}\b|\?|\b(?:please|pls)\W*$|\b(?:looking for|curious|wondering|(?:give|show|tell|point) me)\b|"
+    rf"(?:\w+ )?{QUESTION_WORD}\b|\?|\b(?:please|pls)\W*$|"
+    r"\b(?:looking for|curious|wondering|(?:give|show|tell|point) me)\b|"
     r"^\W*(?:the |all |all the )?(?:callers?|usages?|users?|uses|references|call sites|fields|methods|members|"
     r"attributes|subclasses|implementations|parameters|arguments|signature|docs?|docstring|documentation|tests|imports|"
     r"importers|exceptions|errors|files|functions|classes|contents?|outline|base class)\s+"
     r"(?:of|for|in|to|by|from|on|touched|changed)\b"
 )
-"""Words of a clause that asks something, and does not only tell. A question word in the middle needs a word before it that
-asks, because an instruction may have one, too: “double what load returns”."""
+"""Words of a clause that asks something, and does not only tell.
+
+A question word in the middle needs a word before it that asks, because an instruction may have one, too: “double what
+load returns”.
+"""
 NO_FACT = re.compile(
     r"^\W*(?:why|how(?! (?:many|often|is \S+ (?:declared|documented|tested)|"
     r"(?:do|can|should) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"

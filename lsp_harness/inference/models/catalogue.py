@@ -23,6 +23,9 @@ Kind = Literal["completion", "embedding"]
 Ability = Literal["fim", "instructions", "apply", "next-edit"]
 """The tasks of models: to fill holes, to follow words, to merge a snippet into a file, and to propose the next
 change."""
+MeasuredAbility = Literal["words", "holes", "tools"]
+"""The abilities that fixed prompts measure: to choose the right one of a few words, to fill holes, and to answer
+questions with tools."""
 FREE_LICENSES = ("Apache-2.0", "MIT")
 """Licences under which a model may be proposed to anybody."""
 
@@ -46,6 +49,8 @@ class ModelCard:
         parameters: Millions of parameters, or 0 if the number is not known.
         active: Millions of parameters that work for each token: fewer than all in a mixture of experts.
         abilities: What the model was trained for.
+        measured: What fixed prompts have shown that it can do (`lsp-harness model measure`), or None if nobody has
+            measured the file.
     """
 
     name: str
@@ -63,6 +68,7 @@ class ModelCard:
     parameters: int = 0
     active: int = 0
     abilities: tuple[Ability, ...] = ()
+    measured: tuple[MeasuredAbility, ...] | None = None
 
     @property
     def expected_bytes(self) -> int:
@@ -112,6 +118,7 @@ def _read_card(row: dict[str, Any]) -> ModelCard:
         parameters=row.get("parameters", 0),
         active=row.get("active", row.get("parameters", 0)),
         abilities=tuple(row.get("abilities", ())),
+        measured=tuple(row["measured"]) if "measured" in row else None,
     )
 
 

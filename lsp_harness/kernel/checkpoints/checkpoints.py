@@ -97,6 +97,10 @@ class RestorationGuard:
             raise UsageError(f"the files were not restored, because this is not allowed: {decision.reason}")
 
 
+Recorder = Callable[[CheckpointCreated | EditReverted], object]
+"""Appends an event to the log of the session."""
+
+
 class Checkpoints:
     """The checkpoints of one workspace folder. Contents are in a git directory of our own, or else in copies."""
 
@@ -104,7 +108,7 @@ class Checkpoints:
         self,
         root: Path,
         state_folder: Path,
-        record: Callable[[CheckpointCreated | EditReverted], object],
+        record: Recorder,
         guard: RestorationGuard | None = None,
         *,
         limit_s: float = CAPTURE_LIMIT_S,
@@ -131,11 +135,16 @@ class Checkpoints:
         self._is_pruned = False
         self._unusable: set[tuple[StoreKind, bool]] = set()
 
-    def guarded_by(self, guard: RestorationGuard) -> "Checkpoints":
-        """Return the same checkpoints, about whose restoration somebody else decides."""
-        guarded = copy(self)
-        guarded._guard = guard
-        return guarded
+    def for_undo(self, guard: RestorationGuard, record: Recorder) -> "Checkpoints":
+        """Return the same checkpoints, about whose restoration another guard decides.
+
+        Args:
+            guard: Decides whether files may be restored.
+            record: Appends an event to the log of the session. An undo is the work of no turn, also while one runs.
+        """
+        for_undo = copy(self)
+        for_undo._guard, for_undo._record = guard, record
+        return for_undo
 
     async def capture(
         self, paths: Iterable[Path | str] | None = None, *, is_recorded: bool = True

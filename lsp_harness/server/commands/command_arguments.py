@@ -153,7 +153,7 @@ class SessionArguments:
         """Return one of some words. The first one is the default."""
         value = self._values.get(name, words[0])
         if value not in words:
-            raise UsageError(f"{self._command} takes {name} as one of {', '.join(words)}, not {value!r}")
+            raise UsageError(f"{self._command} takes {name} as one of {', '.join(filter(None, words))}, not {value!r}")
         return str(value)
 
     def token(self, name: str) -> int | str | None:

@@ -26,7 +26,8 @@ WAIT_S = 30.0
     arguments="[{prompt, sessionId?, uri?, driver?, partialResultToken?}]",
     description=(
         "runs a turn of the session, or of a new one in the workspace folder of `uri`. A new session has the `driver` "
-        "`chat`, a conversation with tools, or `code`, whose prompts become [checked edits](code-driver.md). The "
+        "`chat`, a conversation with tools, or `code`, which [answers and makes checked edits](code-driver.md). "
+        "Without one, it is the one that [fits the model](models.md#what-a-model-can-do). The "
         "progress of the request shows the steps and tools, and with `partialResultToken` pieces of the answer arrive "
         "as `$/progress` with `{text}`. A request that is cancelled stops the turn"
     ),
@@ -40,7 +41,7 @@ async def run_turn(
 ) -> dict[str, Any]:
     arguments = SessionArguments(params)
     prompt, session_id, uri = arguments.text("prompt"), arguments.text("sessionId", ""), arguments.text("uri", "")
-    driver = arguments.word("driver", DRIVERS)
+    driver = arguments.word("driver", ("", *DRIVERS))
     token = arguments.token("partialResultToken")
     with show_progress(client, TITLE, params.work_done_token) as report:
 

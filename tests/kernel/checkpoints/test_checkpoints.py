@@ -394,7 +394,7 @@ async def test_a_protected_file_is_kept_and_other_files_are_restored(kind: str, 
     for name in "ab":
         (root / name).write_text("old")
     guard = RestorationGuard(allow, lambda path: "it is protected" if path.name == "b" else "")
-    checkpoints = make().guarded_by(guard)
+    checkpoints = make().for_undo(guard, lambda event: None)
     created = await checkpoints.capture()
     for name in "ab":
         (root / name).write_text("new")

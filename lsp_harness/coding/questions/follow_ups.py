@@ -1,0 +1,276 @@
+"""Follow-ups: prompts that are about what the session did last, such as “also the docstring” or “no, in utils.py”.
+
+A follow-up is written anew as a prompt that says all by itself, so that everything behind it needs no memory.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from lsp_harness.coding.location.task_mentions import CODE, PLAIN, Mention, read_task
+from lsp_harness.coding.questions.question_sentences import is_question_word
+from lsp_harness.kernel.projections.code_progress import LastWork
+from lsp_harness.languages.language_table import find_language_of_file
+
+FollowUpKind = Literal["undo", "correction", "retry", "same", "go_on"]
+MAX_CHARS = 300
+LEAD = (
+    r"(?:(?:please|pls|ok(?:ay)?|now|and|also|then|next|but|hm+|well|sorry|oh|great|thanks|good|fine|nice)\b"
+    r"[\s,.!:-]*)*"
+)
+TAIL = r"[\s.!?]*(?:please|pls|thanks|instead|too|as well|now)?[\s.!?]*\Z"
+LAST_EDIT = r"(?:the|that|this|your|my) (?:last |latest |previous )?(?:change|edit|one|thing)s?"
+OBJECT = rf"(?:that|it|this|them|{LAST_EDIT}|all of it)"
+NOUN = r"(?:function|method|class|file|module|struct|type|place|one)"
+
+
+def _compile(*parts: str) -> re.Pattern[str]:
+    return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+
+
+UNDO = _compile(
+    LEAD, rf"(?:undo|revert|roll ?back|discard|(?:take|roll|put|change) {OBJECT} back)(?:\s+{OBJECT})?", TAIL
+)
+REFUSAL = _compile(
+    r"(?:oh\s+)?(?:(?:no+|nope)(?=\s*[,.;:!–-]|\s+(?:in|the|not|i|it|that|use|\d)\b)|",
+    rf"not (?:that|this|there|in there|the right)(?: {NOUN})?|",
+    rf"(?:(?:that|this|it)(?: is| was|'s) )?(?:the )?wrong(?: {NOUN})?|",
+    r"(?:that is|that's) not (?:it|right|what i (?:meant|wanted))|i (?:mean|meant)|actually)\b[\s,.:;!–-]*",
+)
+CORRECTED = _compile(
+    r"(?:(?:i (?:mean|meant|want|wanted)|it(?:'s| is)|it should be|use|take|do (?:it|that|this)|put it|change|edit|",
+    r"try|look|please|rather|but|instead|the one|that one|that|the)\b[\s,]*)*",
+)
+PATH = r"[`'\"]?[\w./:@+~-]+[`'\"]?"
+PLACE = _compile(
+    rf"(?:(?:in|inside|at|of|from|for|to)\s+)?(?:(?:the|a)\s+)?{NOUN}?\s*",
+    rf"(?P<place>[`'\"“]?[\w./:#@$+~-]+[`'\"”]?(?:\(\))?(?:\s+(?:in|of|from)\s+{PATH})?)(?:\s+{NOUN})?",
+    TAIL,
+)
+IN_FILE = _compile(LEAD, r"(?:in|inside)\s+(?P<place>[`'\"]?[\w./:@+~-]+\.\w+(?::\d+)?[`'\"]?)", TAIL)
+ORDINALS = {"1": 0, "first": 0, "2": 1, "second": 1, "2nd": 1, "other": 1, "next": 1, "3": 2, "third": 2, "3rd": 2}
+ORDINAL = _compile(
+    LEAD, rf"(?:the\s+|take\s+|number\s+|#)*(?P<number>{'|'.join(ORDINALS)})(?:\s+(?:one|place|candidate))?", TAIL
+)
+RETRY = _compile(
+    LEAD,
+    r"(?:(?:try|do) (?:it |that |this )?(?:again|once more|differently|another way)|(?:retry|redo|again|once more)|",
+    r"(?:another|a different) (?:try|one|way|version|solution)|try something else|(?:something|anything) else)\b",
+    r"[\s,.:;–-]*(?P<wish>.*)",
+)
+WITHOUT = _compile(
+    r"(?:but|and|this time|same)?[\s,]*",
+    r"(?P<wish>(?:without|don't|do not|keep (?:the|its)|leave (?:the|out)|no new)\b.*)",
+)
+SAME = _compile(
+    LEAD,
+    r"(?:(?:do |make |apply )?(?:exactly )?(?:the )?same(?: thing| change| edit)?|likewise|ditto)\s+",
+    r"(?:for|in|to|with|on|at)\s+(?P<rest>.+)",
+)
+ABOUT = _compile(
+    LEAD,
+    r"(?:(?:and|so|or)\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+(?:of|for|in)?)\s*",
+    r"(?P<rest>\S+(?:\s+in\s+\S+)?)[\s?.!]*\Z",
+)
+EXTRA = _compile(
+    LEAD,
+    r"(?:(?:write|add|generate|give (?:me|it)|create|update|do|make|fix)\s+)?",
+    r"(?:(?:the|a|an|some|its|unit|new|more|missing)\s+)*(?P<extra>tests?|unit tests?|docstrings?|docs|documentation|",
+    r"doc comments?|type hints?|types|annotations|comments?)(?:\s+(?:for|to|of)\s+(?:it|that|this))?",
+    TAIL,
+)
+EXTRAS = (
+    ("test", "write tests for {subject}"),
+    ("doc", "write a docstring for {subject}"),
+    ("type", "add type hints to {subject}"),
+    ("annotation", "add type hints to {subject}"),
+    ("comment", "add comments to {subject}"),
+)
+"""The beginning of the word for what else is wanted, and the prompt for it."""
+POSSESSIVE = _compile(r"\bits\b(?=\s+\w)")
+CLAUSE_END = r"\s*(?:[,.;?!]|\Z|(?:too|as well|instead|please|now)\b)"
+PRONOUN = _compile(
+    r"\b(?:it|(?:this|that|the same) (?:function|method|class|file|code|one|module)|",
+    r"the (?:function|method|class)(?=\s*(?:[,.;?!]|\Z|(?:should|must|also|needs|to|and|so|is|has|does|with)\b))|",
+    rf"(?:this|that|there)(?={CLAUSE_END}))(?!['’]s\b)\b",
+)
+CONNECTED = _compile(r"(?:and|also|now|then|next|but|oh|plus|or rather|additionally)\b[\s,:]*")
+ADDED = _compile(r"\b(?:too|as well|instead|again)[\s.!?]*\Z")
+FILE_IN_TASK = _compile(
+    r"\s*\b(?:in|inside|of)\s+(?:(?:the\s+)?file\s+)?[`'\"]?[\w./@+~-]+\.\w+(?::\d+(?:-\d+)?)?[`'\"]?"
+)
+QUESTION_END = re.compile(r"[\s?.!]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A follow-up, written anew.
+
+    Attributes:
+        kind: How the prompt goes on: it takes the last edit back (`undo`), says another place (`correction`), wants
+            another result (`retry`), the same elsewhere (`same`), or more at the last place (`go_on`).
+        task: The prompt that says all by itself. It is empty for `undo`.
+        place: The words that say the place, or an empty text if the task says it.
+    """
+
+    kind: FollowUpKind
+    task: str = ""
+    place: str = ""
+
+    @property
+    def replaces_edit(self) -> bool:
+        """True if the last edit is wrong, so that it is undone first."""
+        return self.kind in ("correction", "retry")
+
+
+def read_follow_up(prompt: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    """Return the follow-up that a prompt is by its form, or None.
+
+    Args:
+        prompt: The prompt of the user.
+        last: What the session did last.
+        declared: The words of the prompt that are names of declarations.
+    """
+    text = _join(prompt)
+    if not last.task or len(prompt) > MAX_CHARS:
+        return None
+    for read in READERS:
+        if found := read(text, last, declared):
+            return found
+    return None
+
+
+def continue_at_last_place(prompt: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    """Return a prompt that goes on at the last place without its name, or None if it names something of its own.
+
+    Args:
+        prompt: The prompt of the user, which is none of the other follow-ups.
+        last: What the session did last.
+        declared: The words of the prompt that are names of declarations.
+    """
+    text, subject = _join(prompt), describe_subject(last)
+    if not subject or len(prompt) > MAX_CHARS or names_subject(text, declared):
+        return None
+    if match := EXTRA.fullmatch(text):
+        word = match["extra"].lower().removeprefix("unit ")
+        return FollowUp("go_on", next(form for start, form in EXTRAS if word.startswith(start)).format(subject=subject))
+    rest = CONNECTED.sub("", text, count=1) if CONNECTED.match(text) else text
+    replaced = POSSESSIVE.sub("the", rest, count=1)
+    if replaced != rest:
+        noun = re.match(r"(.*?\bthe\s+\w+)(.*)", replaced, re.IGNORECASE | re.DOTALL)
+        return FollowUp("go_on", f"{noun[1]} of {subject}{noun[2]}" if noun else replaced)
+    if PRONOUN.search(rest):
+        # only the first one: what follows speaks of the same
+        return FollowUp("go_on", PRONOUN.sub(lambda match: subject, rest, count=1))
+    if rest != text or ADDED.search(text):
+        return FollowUp("go_on", f"{QUESTION_END.sub('', rest)} in {subject}")
+    return None
+
+
+def describe_subject(last: LastWork) -> str:
+    """Return the last place in words that a prompt can have, or an empty text if there is none."""
+    if last.symbol:
+        return f"`{last.symbol}` in {last.path}"
+    return f"{last.path}:{last.first}-{last.last}" if last.path and last.first < last.last else last.path
+
+
+def names_subject(text: str, declared: Collection[str]) -> bool:
+    """Return whether a prompt names a file, or a declaration as only names are written."""
+    reading = read_task(text)
+    return bool(reading.files) or any(_is_name(one, declared) for one in reading.names if not one.is_new)
+
+
+def _is_name(mention: Mention, declared: Collection[str]) -> bool:
+    """Return whether a word names something: it is written as names are, or is a declared word with a capital."""
+    if mention.spelling >= CODE:
+        return True
+    return mention.last in declared and mention.spelling > PLAIN and not is_question_word(mention.name)
+
+
+def _join(prompt: str) -> str:
+    return " ".join(prompt.replace("’", "'").split())
+
+
+# -- the forms
+
+
+def _read_undo(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    return FollowUp("undo") if UNDO.fullmatch(text) else None
+
+
+def _read_ordinal(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    refusal = REFUSAL.match(text)
+    match = ORDINAL.fullmatch(text[refusal.end() :] if refusal else text)
+    if match is None or not last.others:
+        return None
+    places = ["", *last.others]
+    number = ORDINALS[match["number"].lower()]
+    return FollowUp("correction", last.task, places[number]) if 0 < number < len(places) else None
+
+
+def _read_correction(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    if match := IN_FILE.fullmatch(text):
+        return _correct(match["place"], last)
+    refusal = REFUSAL.match(text)
+    if refusal is None:
+        return None
+    start = CORRECTED.match(text, refusal.end())
+    rest = text[start.end() if start else refusal.end() :]
+    place = PLACE.fullmatch(rest)
+    if place and (names_subject(rest, declared) or place["place"].strip("`'\"()") in declared):
+        return _correct(place["place"], last)
+    rest = text[refusal.end() :]
+    # another instruction for the same place
+    subject = describe_subject(last)
+    if rest and subject and not names_subject(rest, declared):
+        task = PRONOUN.sub(lambda match: subject, rest, count=1)
+        return FollowUp("retry", task if task != rest else f"{QUESTION_END.sub('', rest)} in {subject}")
+    return None
+
+
+def _correct(place: str, last: LastWork) -> FollowUp:
+    """Return the last task at another place, which is a file or a name."""
+    place = place.strip("`'\"()“” ")
+    is_file = "/" in place or find_language_of_file(place.partition(":")[0]) is not None
+    bare = FILE_IN_TASK.sub("", last.task)
+    if last.intent == "question":
+        name = last.symbol.rpartition(".")[2]
+        task = f"{QUESTION_END.sub('', bare)} in {place}" if is_file else _exchange(bare, name, place)
+        return FollowUp("correction", task)
+    return FollowUp("correction", last.task, f"{QUESTION_END.sub('', bare)} in {place}" if is_file else f"`{place}`")
+
+
+def _read_retry(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    is_edit = last.intent not in ("question", "explain", "other", "")
+    match = RETRY.fullmatch(text) or WITHOUT.fullmatch(text)
+    if match is None or not is_edit:
+        return None
+    wish = QUESTION_END.sub("", match["wish"]) or "in another way than before"
+    return FollowUp("retry", f"{QUESTION_END.sub('', last.task)}, {wish}", describe_subject(last))
+
+
+def _read_same(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    match = SAME.fullmatch(text) or ABOUT.fullmatch(text)
+    if match is None:
+        return None
+    place = QUESTION_END.sub("", match["rest"]).strip("`'\"")
+    word = place.split(" ")[0].strip("`'\"()")
+    if not (names_subject(place, declared) or word.rpartition(".")[2] in declared):
+        return None
+    name = last.symbol.rpartition(".")[2]
+    task = _exchange(FILE_IN_TASK.sub("", last.task), name, place)
+    return FollowUp("same", task, "" if last.intent == "question" else f"`{word}` {place[len(word) :].strip()}".strip())
+
+
+def _exchange(task: str, name: str, place: str) -> str:
+    """Return a task in which another name stands for a name. If it has not that name, the other one follows."""
+    pattern = re.compile(rf"`?(?:\w+(?:\.|::|#))*\b{re.escape(name)}\b(?:\(\))?`?") if name else None
+    if pattern and pattern.search(task):
+        return pattern.sub(lambda match: place, task)
+    return f"{QUESTION_END.sub('', task)} for {place}"
+
+
+Reader = Callable[[str, LastWork, Collection[str]], FollowUp | None]
+READERS: tuple[Reader, ...] = (_read_undo, _read_ordinal, _read_correction, _read_retry, _read_same)
+"""The readers of follow-ups that say by their form how they go on, in the order in which they are asked."""

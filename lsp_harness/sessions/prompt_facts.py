@@ -1,0 +1,114 @@
+"""Reads prompts without a model: exact questions with their answers, and follow-ups on what the session did last."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from lsp_harness.coding.questions.exact_answers import answer_exactly, find_declared_words, recognize_question
+from lsp_harness.coding.questions.follow_ups import FollowUp, continue_at_last_place, read_follow_up
+from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
+from lsp_harness.coding.questions.question import Question, QuestionSubject
+from lsp_harness.errors import UsageError
+from lsp_harness.events.plan_events import PlaceChosen
+from lsp_harness.harness.edits import diagnosis
+from lsp_harness.harness.services import Services
+from lsp_harness.harness.task_locator import TaskLocator
+from lsp_harness.kernel.projections.code_progress import LastWork
+from lsp_harness.runtime.isolation.git import run_git
+from lsp_harness.text.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """An exact question with its answer.
+
+    Attributes:
+        family: What was asked (see `Question`).
+        text: The answer.
+        place: The place that it is about, for follow-ups, or None if it is about none.
+    """
+
+    family: str
+    text: str
+    place: PlaceChosen | None
+
+
+def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
+    """Return the facts of the folder, or None if there is no folder.
+
+    A greeting needs none, and LOCATE says why there is none.
+    """
+    try:
+        root, read_text = locator.open_folder()
+    except UsageError:
+        return None
+    findings = _make_findings_reader(services, read_text)
+    return ProjectFacts(services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings)
+
+
+async def read_prompt(facts: ProjectFacts, task: str, last: LastWork) -> FollowUp | AnsweredQuestion | None:
+    """Return the follow-up that a prompt is, or its exact question with the answer, or None.
+
+    Args:
+        facts: The facts of the folder.
+        task: The prompt of the user.
+        last: What the session did last.
+
+    Raises:
+        HarnessError: The index or git cannot be read.
+    """
+    declared = await find_declared_words(facts, task)
+    if follow_up := read_follow_up(task, last, declared):
+        return follow_up
+    subject = QuestionSubject(last.symbol, last.path) if last.path else None
+    if answered := await _answer(facts, recognize_question(task, declared, subject)):
+        return answered
+    return continue_at_last_place(task, last, declared)
+
+
+async def find_answer(facts: ProjectFacts, task: str) -> AnsweredQuestion | None:
+    """Return the exact question that a prompt asks, with its answer, or None. Raise HarnessError."""
+    return await _answer(facts, recognize_question(task, await find_declared_words(facts, task)))
+
+
+async def read_git(root: Path, *arguments: str) -> str:
+    """Run git in a folder and return what it prints. Raise GitFailed if it fails."""
+    return (await run_git(root, *arguments)).decode("utf-8", "replace")
+
+
+async def _answer(facts: ProjectFacts, question: Question | None) -> AnsweredQuestion | None:
+    answer = await answer_exactly(facts, question) if question else None
+    if question is None or answer is None:
+        return None
+    return AnsweredQuestion(question.family, answer.text, _make_place(facts, answer))
+
+
+def _make_place(facts: ProjectFacts, answer: ExactAnswer) -> PlaceChosen | None:
+    symbol, path = answer.symbol, answer.symbol.path if answer.symbol else answer.path
+    document = facts.read_text(path) if path else None
+    if document is None:
+        return None
+    if symbol is None:
+        return PlaceChosen(path, "", "", 0, 0, "index", document.hash)
+    first, last = document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
+    return PlaceChosen(path, symbol.qualified, symbol.kind, first, last, "index", document.hash)
+
+
+def _make_findings_reader(
+    services: Services, read_text: Callable[[str], Document | None]
+) -> Callable[[str], Awaitable[Sequence[str]]]:
+    """Return a function that returns a line for each finding of our own checks in a file."""
+
+    async def read(path: str) -> list[str]:
+        document = read_text(path)
+        if document is None:
+            return []
+        snapshot, tree = services.workspace.snapshot(document), services.documents.tree(document)
+        examination = await diagnosis.diagnose(snapshot, tree, services.verifier.tools)
+        return [
+            f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
+            for finding in examination.findings
+        ]
+
+    return read

@@ -1,0 +1,114 @@
+"""Follow-ups: prompts that go on with what the session did last, written anew as prompts that say all by themselves."""
+
+import pytest
+
+from lsp_harness.coding.questions.follow_ups import FollowUp, continue_at_last_place, read_follow_up
+from lsp_harness.kernel.projections.code_progress import LastWork
+
+EDIT = LastWork(
+    "add input validation to area",
+    "edit",
+    "src/geo.py",
+    "Shape.area",
+    10,
+    20,
+    ("src/flat.py:3-9", "src/util.py:1-4"),
+    is_applied=True,
+)
+QUESTION = LastWork("who calls area in src/geo.py?", "question", "src/geo.py", "Shape.area", 10, 20)
+FILE = LastWork("what is in src/geo.py?", "question", "src/geo.py")
+HERE = "`Shape.area` in src/geo.py"
+DECLARED = {"Circle", "perimeter", "check_all", "load"}
+WITHOUT_IMPORT = "add input validation to area, without the import"
+
+FORMS = {
+    "undo that": FollowUp("undo"),
+    "please undo": FollowUp("undo"),
+    "Revert the last change.": FollowUp("undo"),
+    "take it back": FollowUp("undo"),
+    "no, in utils.py": FollowUp("correction", EDIT.task, "add input validation to area in utils.py"),
+    "in src/utils.py please": FollowUp("correction", EDIT.task, "add input validation to area in src/utils.py"),
+    "not that one, I meant perimeter": FollowUp("correction", EDIT.task, "`perimeter`"),
+    "wrong function, it should be Circle.area": FollowUp("correction", EDIT.task, "`Circle.area`"),
+    "no, the one in flat.py": FollowUp("correction", EDIT.task, "add input validation to area in flat.py"),
+    "the second one": FollowUp("correction", EDIT.task, "src/flat.py:3-9"),
+    "no, 3": FollowUp("correction", EDIT.task, "src/util.py:1-4"),
+    "try again without the import": FollowUp("retry", WITHOUT_IMPORT, HERE),
+    "again, but without the import": FollowUp("retry", "add input validation to area, but without the import", HERE),
+    "without the import": FollowUp("retry", WITHOUT_IMPORT, HERE),
+    "try something else": FollowUp("retry", "add input validation to area, in another way than before", HERE),
+    "no, it should return None": FollowUp("retry", f"{HERE} should return None"),
+    "the same for perimeter": FollowUp("same", "add input validation to perimeter", "`perimeter`"),
+    "do the same in Circle.area": FollowUp("same", "add input validation to Circle.area", "`Circle.area`"),
+}
+
+
+@pytest.mark.parametrize("prompt", FORMS)
+def test_a_form_says_how_it_goes_on(prompt: str):
+    assert read_follow_up(prompt, EDIT, DECLARED) == FORMS[prompt]
+
+
+QUESTION_FORMS = {
+    "and perimeter?": FollowUp("same", "who calls perimeter?"),
+    "what about Circle.area?": FollowUp("same", "who calls Circle.area?"),
+    "no, in flat.py": FollowUp("correction", "who calls area in flat.py"),
+}
+
+
+@pytest.mark.parametrize("prompt", QUESTION_FORMS)
+def test_a_question_goes_on(prompt: str):
+    assert read_follow_up(prompt, QUESTION, DECLARED) == QUESTION_FORMS[prompt]
+
+
+AT_LAST_PLACE = {
+    "also the docstring": f"write a docstring for {HERE}",
+    "now the tests": f"write tests for {HERE}",
+    "and some type hints please": f"add type hints to {HERE}",
+    "write unit tests for it": f"write tests for {HERE}",
+    "make it faster": f"make {HERE} faster",
+    "and what does it do?": f"what does {HERE} do?",
+    "explain that": f"explain {HERE}",
+    "also handle negative numbers": f"handle negative numbers in {HERE}",
+    "use a set instead": f"use a set instead in {HERE}",
+    "shorten its docstring": f"shorten the docstring of {HERE}",
+    "this function should also accept None": f"{HERE} should also accept None",
+}
+
+
+@pytest.mark.parametrize("prompt", AT_LAST_PLACE)
+def test_a_prompt_without_a_name_goes_on_at_the_last_place(prompt: str):
+    assert read_follow_up(prompt, EDIT, DECLARED) is None
+    assert continue_at_last_place(prompt, EDIT, DECLARED) == FollowUp("go_on", AT_LAST_PLACE[prompt])
+
+
+def test_a_file_or_lines_may_be_the_last_place():
+    assert continue_at_last_place("explain it", FILE, ()) == FollowUp("go_on", "explain src/geo.py")
+    lines = LastWork("fix line 3 of a.py", "fix", "a.py", "", 3, 5)
+    assert continue_at_last_place("and simplify it", lines, ()) == FollowUp("go_on", "simplify a.py:3-5")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "fix load_all so that it closes the file",
+        "and who calls check_all?",
+        "add a parameter timeout to Circle",
+        "there is a typo in the README",
+        "write hello.py that prints a greeting",
+        "where is the cache invalidated?",
+        "what is in src/flat.py",
+        "add tests for Circle and run them again",
+        "hello",
+        "no tests fail",
+        "show the number of results at the end",
+    ],
+)
+def test_other_prompts_begin_anew(prompt: str):
+    assert read_follow_up(prompt, EDIT, DECLARED) is None
+    assert continue_at_last_place(prompt, EDIT, DECLARED) is None
+
+
+def test_without_earlier_work_there_is_nothing_to_go_on_with():
+    for prompt in (*FORMS, *AT_LAST_PLACE):
+        assert read_follow_up(prompt, LastWork(), DECLARED) is None
+        assert continue_at_last_place(prompt, LastWork(), DECLARED) is None
