@@ -1,5 +1,9 @@
-"""Explains code in words. Nothing can check words, so the answer says that the model wrote it."""
+"""Explains code in a few sentences of the model. Nothing can check them, so the answer says that the model wrote them.
 
+A sentence that names something which the code does not have is invented, and is left out.
+"""
+
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -21,7 +25,15 @@ from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.wording import format_count
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
-ANSWER_TOKENS = 220
+ANSWER_TOKENS = 140
+MAX_SENTENCES = 3
+MARK = "*These sentences are the model's. They have not been checked.*"
+NOTHING_LEFT = "The model wrote only sentences about names that this code does not have, so none is shown."
+SENTENCE_END = re.compile(r"(?<=[.!?:])[\"'`)]*\s+(?=[\"'`(*\-\d]*[A-Z\d`*-])|\n+")
+NAME_IN_PROSE = re.compile(
+    r"`([^`]+)`|\b([A-Za-z_]\w*(?=\())|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\d+(?:\.\d+)?)\b"
+)
+"""Matches a name or a number in a sentence: in backticks, before a bracket, or with the form of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,9 @@ class Explain:
         settings, count = replace(context.config.context, few_shot_examples=0), context.engine.count
         [size] = await count([decode(document.data[slice(*span)])])
         if size > (budget := settings.code_budget):
-            raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {budget}; select less")
+            raise NoAnswer(
+                f"this code has {size} tokens, and context.code_budget allows {budget}; select or name a part of it"
+            )
         inputs = InstructionInputs(
             CodeSelection(document, tree, span, context.path),
             await create_budget(context.engine, settings, ANSWER_TOKENS),
@@ -63,7 +77,8 @@ class Explain:
         text = await self._read_answer(ChatRequest(prompt.messages, sampling, owner=context.owner))
         if not text:
             raise NoAnswer("The model gave no explanation")
-        return f"{text}\n\n*This text is the model's. It has not been checked.*\n"
+        sentences = keep_supported_sentences(text, f"{context.path}\n{decode(document.data[slice(*span)])}")
+        return f"{' '.join(sentences)}\n\n{MARK}\n" if sentences else f"{NOTHING_LEFT}\n"
 
     async def _read_answer(self, request: ChatRequest) -> str:
         text, stop = "", None
@@ -76,3 +91,22 @@ class Explain:
         # an answer that reached the limit ends with its last whole sentence
         sentence_end = max(text.rfind(mark) for mark in (". ", ".\n"))
         return text[: sentence_end + 1].strip() if stop == "limit" and sentence_end > 0 else text.strip()
+
+
+def keep_supported_sentences(text: str, code: str) -> list[str]:
+    """Return the first sentences of an explanation whose names and numbers are all in the code.
+
+    Args:
+        text: The explanation.
+        code: The code with the path of its file.
+    """
+    known = set(re.findall(r"\w+", code))
+    sentences = [part.strip(" \t-*#").strip() for part in SENTENCE_END.split(text)]
+    supported = [one for one in sentences if re.search(r"\w", one) and _list_names(one) <= known]
+    # a heading such as “Here is what it does:” says nothing without its list
+    return [one for one in supported if not one.endswith(":")][:MAX_SENTENCES]
+
+
+def _list_names(sentence: str) -> set[str]:
+    found = {name for match in NAME_IN_PROSE.finditer(sentence) for name in match.groups() if name}
+    return {word for name in found for word in re.findall(r"\w+", name)}

@@ -22,6 +22,7 @@ from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.questions.follow_ups import FollowUp
 from lsp_harness.coding.questions.project_facts import ProjectFacts
+from lsp_harness.coding.shown_code import show_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
@@ -141,6 +142,8 @@ class CodeTurn:
                 return known
             intent = known or await self._understand_prompt()
         self.states.outcome = _describe_intent(intent.intent, self.work)
+        if intent.intent == "explain" and (answer := await self._explain_file()):
+            return answer
         if intent.intent == "other":
             self.states.enter("ANSWER")
             return self._answer(ABILITIES)
@@ -150,8 +153,7 @@ class CodeTurn:
         self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}{_describe_doubt(located.ranking)}"
         if intent.intent == "explain":
             self.states.enter("ANSWER")
-            context = await self._create_context(located.document(best), "explain")
-            return self._answer(await Explain(context, located.span(best)).run(), best.place)
+            return await self._explain(located, best)
         write = {"fix": self._fix, "generate": self._generate}.get(intent.intent, self._write_edit)
         return CodeResult("", best.place, await write(located, best))
 
@@ -240,6 +242,41 @@ class CodeTurn:
         return replace(context, states=self.states, item=0)
 
     # -- intents
+    async def _explain(self, located: LocatedTask, best: TaskPlace) -> CodeResult:
+        """Show the lines that a question is about, and then what the model says about them."""
+        document = located.document(best)
+        shown = show_code(document, best.path, best.first, best.last, self.work.task)
+        return await self._say_about(shown, document, located.span(best), best.place)
+
+    async def _explain_file(self) -> CodeResult | None:
+        """Show the declarations of the file that a question names, and then what the model says about it.
+
+        Return None if the question names something else than one file.
+        """
+        file, facts = read_task(self.work.task).only_file, open_facts(self.services, self.locator)
+        outline = await find_answer(facts, f"what is in {file.path}") if file and facts else None
+        if facts is None or outline is None:
+            return None
+        self.states.enter("ANSWER")
+        document = facts.read_text(outline.place.path) if outline.place else None
+        if outline.place is None or document is None:
+            # there is no such file, or no model may see it
+            return self._answer(outline.text)
+        self.turn.append(outline.place)
+        return await self._say_about(outline.text, document, Span(0, len(document.data)), outline.place.path)
+
+    async def _say_about(self, shown: str, document: Document, span: Span, place: str) -> CodeResult:
+        """Show code at once, and then what the model says about it."""
+        self.turn.send_frame("text.delta", content=f"{shown}\n\n")
+        context = await self._create_context(document, "explain")
+        try:
+            words = await Explain(context, span, self.work.task).run()
+        except NoAnswer as error:
+            words = f"The model has not read it: {error.message}"
+        self.turn.send_frame("text.delta", content=words)
+        self.states.enter("COMPLETE")
+        return CodeResult(f"{shown}\n\n{words}", place)
+
     async def _write_edit(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         edits_dependents = self.services.config.generation.plan
         work = EditWork(self.work.task, self.work.known, self.turn, self.states, self._create_context, edits_dependents)

@@ -156,7 +156,7 @@ async def test_code_that_a_test_cannot_import_gets_no_tests(bench: Make, text: s
 async def test_an_explanation_says_that_it_was_not_checked(bench: Make):
     b = bench("It multiplies.")
     text = await b.harness.edits.explain(*open_selection(b, AREA), ignore_progress)
-    assert text == "It multiplies.\n\n*This text is the model's. It has not been checked.*\n"
+    assert text == "It multiplies.\n\n*These sentences are the model's. They have not been checked.*\n"
     assert "return 3 * r ** 2" in b.engine.prompt(0)
 
 
@@ -169,7 +169,7 @@ async def test_the_log_has_the_prompt_of_an_explanation(bench: Make):
     assert (told.type, told.cause) == ("context.built", asked.id)
     assert list(told.data["sections"]) == ["system", "code", "task"]
     [whole] = await b.engine.count([b.engine.prompt(0)])
-    assert (told.data["prompt"], told.data["answer"], told.data["context"]) == (whole, 220, 8192)
+    assert (told.data["prompt"], told.data["answer"], told.data["context"]) == (whole, 140, 8192)
 
 
 async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):

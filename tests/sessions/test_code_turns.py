@@ -134,7 +134,8 @@ async def test_a_question_is_answered_and_no_file_is_changed(open_scripted: Open
     write_files(project, geo=GEO)
     stopped = await ask(opened, "what does area do?")
     assert list_entered_states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]
-    assert stopped.text.startswith("It computes an area.")
+    # the lines come first, and then what the model says about them
+    assert stopped.text.startswith("geo.py:4-5\n4  def area(radius):\n5      return 3 * radius\n\nIt computes an area.")
     assert (project / "geo.py").read_text() == GEO
     assert read_event_data(opened, "edit.proposed") == []
 

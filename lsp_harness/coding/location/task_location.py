@@ -61,6 +61,8 @@ SIDE_PATH = re.compile(
 """Matches the path of a file beside the program, which is seldom meant by a name that the program has, too."""
 SYSTEM = "You find the code that has to be changed for a task. Answer with the number of the place and nothing else."
 
+STUB_PATH = re.compile(r"\.pyi\Z|\.d\.[cm]?ts\Z")
+"""Matches the path of a file with heads of declarations that have their bodies elsewhere."""
 TextReader = Callable[[str], Document | None]
 """Returns the present text of a file by its path in the workspace, or None if there is none."""
 
@@ -179,6 +181,7 @@ def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
                 one.kind in WEAK_KINDS,
                 bool(TEST_PATH.search(one.path)),
                 SIDE_PATH.search(one.path) is not None,
+                STUB_PATH.search(one.path) is not None,
                 _is_private(one),
                 ranks.get((one.path, one.qualified), len(hits)),
             )

@@ -255,6 +255,15 @@ class TaskReading:
     repairs_tests: bool
     edits_tests: bool
 
+    @property
+    def only_file(self) -> "FileMention | None":
+        """The file that the task mentions, if it mentions no line of it, no other file and no name outside of it."""
+        [file, *others] = self.files or (None,)
+        if file is None or others or file.first:
+            return None
+        outside = [one for one in self.names if not file.start <= one.start < file.end]
+        return None if any(one.spelling >= CODE for one in outside) else file
+
 
 @lru_cache(maxsize=64)
 def read_task(task: str) -> TaskReading:
