@@ -80,7 +80,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
     "Daily work": (
         Command(
             "run",
-            "Send one prompt to the model, which may use tools, and print the answer.",
+            "Send one prompt, and print the answer.",
             '"PROMPT"',
             'run "what does geo.py do?"',
             module="sessions.run_cli",
@@ -88,9 +88,23 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
         Command(
             "code",
             "Change, fix, write and explain the code of a project, in a terminal.",
-            "",
-            "code --project ~/shop",
+            '["PROMPT"]',
+            'code "let load raise a ValueError for an empty path"',
             module="sessions.chat_cli",
+        ),
+        Command(
+            "ask",
+            "Ask a question about the code of this folder. Nothing is changed.",
+            '"QUESTION"',
+            'ask "who calls load?"',
+            module="sessions.run_cli",
+        ),
+        Command(
+            "explain",
+            "Show the code of a name, a file or lines, and what the model says about it.",
+            "NAME|FILE|FILE:LINE",
+            "explain load",
+            module="sessions.run_cli",
         ),
         Command("chat", "Talk with the model in a terminal, in the present folder.", module="sessions.chat_cli"),
         Command(

@@ -5,9 +5,11 @@ is an event of the session, and no edit is proposed without a passed verdict on 
 """
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from math import inf
+from time import monotonic
 from typing import TypeVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks, create_changes
@@ -68,13 +70,16 @@ class TurnDriver:
         checks: The checks that a candidate must pass.
         states: The state of the turn.
         candidates: The candidates until now, with their verdicts.
+        now_s: Returns the time in seconds.
     """
 
     task: EditTask
     checks: Sequence[Check]
     states: TurnStates = field(init=False)
     candidates: CandidateChecks = field(init=False)
+    now_s: Callable[[], float] = monotonic
     _planned_count: int = 0
+    _end_s: float = inf
 
     def __post_init__(self) -> None:
         self.states = self.context.states or TurnStates(self.context.turn)
@@ -191,6 +196,8 @@ class TurnDriver:
             NoAnswer: No candidate passes.
         """
         self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
+        if budget_s := self.context.config.generation.budget_s:
+            self._end_s = self.now_s() + budget_s
         if self.context.item:
             # other items of the plan may be written at the same time
             self.candidates.earlier_count = self.states.reserve(self._planned_count)
@@ -199,12 +206,20 @@ class TurnDriver:
             self.states.enter("GENERATE", round=number, reason=reason)
             if passed := await self._run_round(source, plans, number):
                 return self._propose_candidate(self.task.choose(passed))
+            if self._is_late:
+                break
         if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
             return self._propose_candidate(best)
         number_in_turn, failures = self.candidates.number_in_turn, self.candidates.failures[:1]
         closest = [f"the closest is {r.describe_failure(number_in_turn(r.candidate))}" for r in failures]
         reasons = closest or [source.refusal] * bool(source.refusal)
-        raise self._fail("; ".join(["no candidate passed the checks", *reasons]))
+        within = f" within {self.context.config.generation.budget_s} s (--budget gives more)" if self._is_late else ""
+        raise self._fail("; ".join([f"no candidate passed the checks{within}", *reasons]))
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the time for candidates is over."""
+        return self.now_s() >= self._end_s
 
     async def _repair_closest(self, round: int) -> CheckedCandidate | None:
         """Return the closest attempt with its repair, if this passes all checks."""
@@ -265,7 +280,7 @@ class TurnDriver:
                     for candidate in wave:
                         await self.candidates.check(candidate, self.checks)
                     passed = self.candidates.passed
-                    if passed and self.task.is_decided(passed):
+                    if self._is_late or (passed and self.task.is_decided(passed)):
                         return passed
         except HarnessError:
             if not passed:

@@ -120,6 +120,10 @@ class Generation:
     """Also edit the code that depends on the code of a prompt: overrides, callers and tests. If this is off, a prompt
     edits one symbol only. See [The code driver](code-driver.md#plans).
     """
+    budget_s: int = 60
+    """How many seconds candidates for one edit are made. When they are over, the best one that has passed is proposed,
+    and no further one begins. 0 sets no limit.
+    """
     test_repair_s: int = 120
     """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
     temperature_classify: float = 0.1

@@ -13,6 +13,8 @@ from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 """Matches the path of a test file."""
+STUB_PATH = re.compile(r"\.pyi\Z|\.d\.[cm]?ts\Z")
+"""Matches the path of a file with heads of declarations that have their bodies elsewhere."""
 HTTP_DECORATORS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
 """Decorators of functions that answer HTTP requests, in lower case."""
 HTTP_AFFIXES = re.compile(r"^Http(?=[A-Z])|Mapping$")

@@ -60,7 +60,7 @@ MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
 MAX_TRIED_FILES = 3
 """Most files whose tests run if a prompt about failing tests names no code."""
-MAX_LISTED_PLACES = 3
+MAX_LISTED_PLACES = 2
 """Most other places that the turn names."""
 TEST_WORD, DOCSTRING_WORD = "test", "docstring"
 
@@ -74,12 +74,14 @@ class PromptWork:
         summary: The history of the session before it.
         known: What an earlier process has found out.
         place: The words that say the place, if those of the prompt do not. It may be empty.
+        only_answers: Whether the prompt is a question, whatever its words say.
     """
 
     task: str
     summary: Summary
     known: CodeProgress
     place: str = ""
+    only_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,8 @@ class CodeTurn:
         """Make the prompt that a follow-up means the prompt of this turn. See `_understand_by_facts`."""
         last = self.work.known.last
         self.turn.append(FollowUpRead(follow_up.kind, follow_up.task))
+        if self.work.only_answers and (follow_up.kind == "undo" or (follow_up.replaces_edit and last.is_applied)):
+            raise NoAnswer("this prompt would undo an edit, and only an answer is wanted; write it in lsp-harness code")
         if follow_up.kind == "undo":
             undone = await self.undo()
             self.states.outcome = "undo"
@@ -192,6 +196,8 @@ class CodeTurn:
         if last.intent == "question" or follow_up.kind == "go_on":
             found = await find_answer(facts, follow_up.task)
             return self._answer_exactly(found) if found else None
+        if self.work.only_answers:
+            return None
         intent = IntentChosen(last.intent, "facts", "the prompt goes on with the last one")
         self.turn.append(intent)
         return intent
@@ -205,7 +211,9 @@ class CodeTurn:
         return self._answer(found.text, found.place.path if found.place else "")
 
     async def _understand_prompt(self) -> IntentChosen:
-        if parse_rename(self.work.task):
+        if self.work.only_answers:
+            intent = IntentChosen("explain", "facts", "only an answer is wanted")
+        elif parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
         elif known := understand_by_facts(self.work.task):
             intent = IntentChosen(known[0], "facts", known[1])

@@ -51,6 +51,7 @@ class EditDriver:
         copies: Copies the files before they are written, for undo.
         editor: The unsaved texts of the editor, or None without an editor.
         undo: Undoes the last edit of the session (see `OpenSession.undo`).
+        only_answers: Whether each prompt is a question, and nothing is changed.
         writes: Whether an edit that the gate allows is applied. If not, the turn ends with the proposal.
     """
 
@@ -65,6 +66,7 @@ class EditDriver:
     copies: EditCopies
     undo: Callable[[], Awaitable[UndoResult]]
     editor: EditorTexts | None = None
+    only_answers: bool = False
     writes: bool = True
 
     async def run(self, turn: Turn, session: SteeredSession, budget: Budget) -> Ending:
@@ -76,7 +78,7 @@ class EditDriver:
         session.take_steering(turn)
         if ending := begin_step(0, turn, session, budget):
             return ending
-        work = _read_prompt(session.state, turn)
+        work = replace(_read_prompt(session.state, turn), only_answers=self.only_answers)
         if self._is_written(work.known):
             # the process was killed between the last write and its event
             turn.append(EditApplied(work.known.proposal_id))

@@ -1,5 +1,6 @@
 """Opens a session: the settings, the model, the gate, the tools and the log, from its options."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -136,10 +137,15 @@ async def open_session(
     """
     if options.model or options.provider:
         shared = None
+    if options.only_answers:
+        # a conversation only reads then
+        options = replace(options, permission_mode="plan")
     if shared and not options.bare and options.setting_sources is None:
         config = shared.config
     else:
         config = read_session_settings(options if shared else _with_environment(options))
+    if options.budget:
+        config = replace(config, generation=replace(config.generation, budget_s=math.ceil(options.budget)))
     store = SessionStore()
     async with AsyncExitStack() as stack:
         # a program may give keys to the commands of its session that this process does not have
@@ -378,7 +384,17 @@ async def _create_parts(
         from lsp_harness.sessions.edit_driver import EditDriver
 
         texts = surroundings.editor_texts
-        return EditDriver(config, models[0].engine, Workspace([root]), verifier, gate, copies, undo, texts)
+        return EditDriver(
+            config,
+            models[0].engine,
+            Workspace([root]),
+            verifier,
+            gate,
+            copies,
+            undo,
+            texts,
+            only_answers=bool(options.only_answers),
+        )
 
     # the session closes what was opened for it, and not the block that opens it
     closers = [stack.pop_all().aclose]

@@ -139,6 +139,10 @@ class ClientOptions:
         "chat: a conversation with tools. code: each prompt is a question about the code or one checked edit. The "
         "default is chat if the model can call tools, and else code.",
     )
+    budget: float | None = option(
+        "seconds", "Seconds in which the candidates for one edit are made; 0 is generation.budget_s of the settings."
+    )
+    only_answers: bool | None = option("flag", "Only answer: nothing is changed, whatever the prompt asks for.")
     bare: bool | None = option("flag", "Use no settings, hooks, skills and MCP servers of files.")
     permission_timeout: float | None = option(
         "seconds",

@@ -1,6 +1,8 @@
 """Tests that every setting changes the behaviour."""
 
 import dataclasses
+import itertools
+from contextlib import closing
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn.turn_context import TurnContext
-from lsp_harness.coding.turn_driver import run_edit_task
+from lsp_harness.coding.turn_driver import TurnDriver, run_edit_task
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
 from lsp_harness.engine.main import parse_arguments
@@ -289,6 +291,7 @@ def test_every_setting_of_the_schema_has_a_test_of_its_effect() -> None:
         *("background.remember_places", "background.hot_files"),  # tests/harness/test_visited_files.py
         *("background.prepare_fixes", "background.fix_tokens"),  # tests/harness/test_prepared_fixes.py
         "verification.debounce_ms",  # tests/harness
+        "generation.budget_s",  # test_no_candidate_begins_after_the_budget
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         "generation.plan",  # tests/sessions/test_code_turns.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
@@ -309,3 +312,22 @@ def test_settings_are_values() -> None:
     for table in dataclasses.fields(Config):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(Config(), table.name, None)
+
+
+@pytest.mark.parametrize(("budget_s", "rounds"), [(0, 3), (1000, 3), (60, 2), (20, 0)])
+async def test_no_candidate_begins_after_the_budget(folder: Path, budget_s: int, rounds: int):
+    config = make_settings(generation={"budget_s": budget_s, "candidates": 0, "max_retries": 3})
+    src = markup.parse(FIX, folder / "a.py")
+    engine = Script(*[f"return 3 * widht{letter} ** 2" for letter in ascii_lowercase[:20]])
+    with closing(SessionLog(folder / "sessions")) as log:
+        places = src.document, folder / "a.py", folder, "a.py"
+        context = TurnContext(engine, config, CheckTools(Ruff()), log.turn(), *places, lambda progress: None)
+        task = Fix(context, src.finding)
+        # the clock is read when the candidates begin, and then once for each wave and each round
+        seconds = itertools.count(0, 10)
+        driver = TurnDriver(task, await task.create_checks(), now_s=lambda: float(next(seconds)))
+        with pytest.raises(NoAnswer, match="No candidate passed the checks") as failed:
+            await driver.run()
+    rewrites = [request for request in engine.foreground_requests if isinstance(request, ChatRequest)]
+    assert len(rewrites) == rounds
+    assert (f"within {budget_s} s" in str(failed.value)) == (rounds < 3)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import NoAnswer, UsageError
 from tests.sessions.conftest import OpenScripted, ask, say
 from tests.sessions.test_code_turns import GEO, group_outcomes_by_state, read_event_data, write_files
 
@@ -74,3 +74,29 @@ async def test_another_try_says_what_is_wanted(open_scripted: OpenScripted, proj
     assert "max(0, width * height)" in (project / "flat.py").read_text()
     [follow_up] = read_event_data(opened, "follow_up.read")
     assert follow_up == {"kind": "retry", "task": "let area return no negative number, without abs"}
+
+
+async def test_a_session_that_only_answers_changes_nothing(open_scripted: OpenScripted, project: Path):
+    # neither the intent is asked for, nor an edit
+    opened = await open_scripted(say("It multiplies."), driver="code", only_answers=True)
+    write_files(project, flat=FLAT)
+    stopped = await ask(opened, "let area return no negative number")
+    assert "It multiplies." in stopped.text
+    assert (project / "flat.py").read_text() == FLAT
+    assert read_event_data(opened, "intent.chosen")[-1]["intent"] == "explain"
+    with pytest.raises(NoAnswer, match="only an answer is wanted"):
+        await ask(opened, "undo that")
+
+
+async def test_a_conversation_that_only_answers_only_reads(open_scripted: OpenScripted):
+    opened = await open_scripted(driver="chat", only_answers=True, permission_mode="trust")
+    assert opened.permission_mode == "plan"
+
+
+async def test_a_question_about_a_file_shows_its_outline(open_scripted: OpenScripted, project: Path):
+    opened = await open_scripted({"text": "explain"}, {"text": "It has areas."}, {"text": "explain"}, driver="code")
+    write_files(project, flat=FLAT)
+    stopped = await ask(opened, "what does flat.py do?")
+    assert stopped.text.startswith("flat.py has 1 declaration:\n  flat.py:1  function area\n\nIt has areas.")
+    stopped = await ask(opened, "what does round.py do?")
+    assert stopped.text.startswith("There is no file round.py in project")

@@ -16,6 +16,7 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
+from lsp_harness.cli.sessions.run_cli import run
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
 from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
@@ -49,6 +50,7 @@ NEEDS = (
     "a conversation with tools needs a larger model, a server or a service (docs/models.md); with this model, "
     "lsp-harness code answers questions about code and edits it"
 )
+RETRY_QUESTION = "What should be different? "
 BARE_COMMANDS = frozenset({"exit", "quit", "help", "undo", "redo"})
 """Commands that may be written without their slash."""
 STOPPED_BY_CTRL_C = 130
@@ -68,15 +70,20 @@ def chat(*, flags: SessionFlags | None = None) -> int:
     return converse(replace(flags, driver=flags.driver or "chat"))
 
 
-def converse(flags: SessionFlags) -> int:
-    """Talk in a terminal until the person ends it. Return the exit status."""
+def converse(flags: SessionFlags, first_prompt: str = "") -> int:
+    """Talk in a terminal until the person ends it. Return the exit status.
+
+    Args:
+        flags: The options of the session.
+        first_prompt: The text that is sent before the person writes. It may be empty.
+    """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     # a person at a terminal whose output is redirected cannot see a question
     has_person = is_terminal or not sys.stdin.isatty()
     lines = _open_terminal() if is_terminal else PipedLines()
     termination = Termination()
     conversation = TerminalConversation(flags, lines, termination, has_person=has_person)
-    return asyncio.run(termination.guard(conversation.run()))
+    return asyncio.run(termination.guard(conversation.run(first_prompt)))
 
 
 def _open_terminal() -> LineReader:
@@ -118,18 +125,19 @@ class TerminalConversation:
         self._is_in_turn = self._is_asking = self._is_stopping = self._is_stopped = False
         self._cancelled_lines = 0
         self._held: Frame | None = None
+        self._next_prompt = ""
         self._driver = ""
         self._asks_before_undo = is_dialog()
 
-    async def run(self) -> int:
-        """Talk until the person ends it. Return the exit status."""
+    async def run(self, first_prompt: str = "") -> int:
+        """Talk until the person ends it, after a prompt that is sent first. Return the exit status."""
         self._task, loop = asyncio.current_task(), asyncio.get_running_loop()
         has_handler = signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None)
         if has_handler:
             # that of `asyncio.run` ends the program the second time, whatever the first was for
             handle_signal(loop, signal.SIGINT, self.press_ctrl_c)
         try:
-            return await self._run_conversation()
+            return await self._run_conversation(first_prompt)
         except ConversationStoppedError:
             return STOPPED_BY_CTRL_C
         except asyncio.CancelledError:
@@ -155,7 +163,7 @@ class TerminalConversation:
             self._is_stopped = True
             self._task.cancel()
 
-    async def _run_conversation(self) -> int:
+    async def _run_conversation(self, first_prompt: str) -> int:
         async with run_session(self._options) as client:
             self._client = client
             frames = client.frames()
@@ -167,7 +175,8 @@ class TerminalConversation:
                     if frame.get("unfinished"):
                         await self._follow(client, None)
                     break
-            while (line := await self._read(lambda: self._lines.read(PROMPT))) is not None:
+            self._next_prompt = first_prompt.strip()
+            while (line := await self._read_prompt()) is not None:
                 text = line.strip()
                 if text.casefold() in BARE_COMMANDS:
                     # nobody wants the answer of a model to such a word
@@ -179,6 +188,14 @@ class TerminalConversation:
                 elif text:
                     await self._ask(client, text)
         return 0
+
+    async def _read_prompt(self) -> str | None:
+        """Return the prompt that the answer to a question has made, else the next line of the person."""
+        if not self._next_prompt:
+            return await self._read(lambda: self._lines.read(PROMPT))
+        prompt, self._next_prompt = self._next_prompt, ""
+        _write(f"{PROMPT}{prompt}")
+        return prompt
 
     def _greet(self, frame: Frame) -> None:
         _write(f"{frame['model']} in {frame['cwd']} · permission mode {frame['permission_mode']} · /help")
@@ -203,13 +220,19 @@ class TerminalConversation:
         """Show a turn until its end, and answer its questions. A turn that began by itself has no request."""
         sys.stdout.write(CODE_ANSWER if self._driver == "code" else ANSWER)
         sys.stdout.flush()
+        self._printer.live.begin()
+        await self._printer.live.run_beside(self._show_turn(client, request_id))
+
+    async def _show_turn(self, client: SessionClient, request_id: str | None) -> None:
         self._is_in_turn, self._is_stopping = True, False
         try:
             while (frame := await self._next_frame(client)) is not None:
                 self._show(frame)
                 if frame["type"] == "permission_request":
                     self._is_asking = True
+                    self._printer.live.pause(is_paused=True)
                     client.send(await self._decide(frame))
+                    self._printer.live.pause(is_paused=False)
                     self._is_asking = False
                 if frame["type"] == "turn_stop" and frame.get("id") == request_id:
                     return
@@ -257,7 +280,7 @@ class TerminalConversation:
     async def _decide(self, frame: Frame) -> Frame:
         """Ask the person about an action, and return the answer for the session. Only an explicit yes allows it."""
         self._printer.end_line()
-        question = TerminalQuestion(frame)
+        question = TerminalQuestion(frame, can_retry=self._driver == "code")
         write_question(question.folded, sys.stdout)
         reply: dict[str, Any] = {"command": "permission", "request_id": frame["request_id"]}
         while (line := await self._read(lambda: self._lines.answer(question.prompt))) is not None:
@@ -266,6 +289,12 @@ class TerminalConversation:
                     write_question(question.text, sys.stdout)
                 case "no":
                     return reply | {"decision": "deny", "reason": "the user said no"}
+                case "help":
+                    _write(question.help)
+                case "retry":
+                    if wish := (await self._read(lambda: self._lines.answer(RETRY_QUESTION)) or "").strip():
+                        self._next_prompt = f"try again, {wish}"
+                        return reply | {"decision": "deny", "reason": f"the user wants another try: {wish}"}
                 case "unknown":
                     _write(f"please answer with {question.choices}")
                 case remember:
@@ -366,6 +395,11 @@ def _history_file() -> Path | None:
 
 
 def code(
+    prompt: Annotated[
+        str,
+        Parameter(help="The first prompt. - reads it from standard input. Without a terminal, it is the only one."),
+    ] = "",
+    /,
     *,
     project: Annotated[str, Parameter(help="The folder of the project. The default is the present folder.")] = "",
     flags: SessionFlags | None = None,
@@ -378,4 +412,8 @@ def code(
     flags = flags or SessionFlags()
     if project and flags.cwd:
         raise UsageError("--project and --cwd mean the same; give one of them")
-    return converse(replace(flags, driver="code", cwd=project or flags.cwd))
+    flags = replace(flags, driver="code", cwd=project or flags.cwd)
+    if prompt and (prompt == "-" or not sys.stdin.isatty()):
+        # nobody writes further lines
+        return run(prompt, flags=flags)
+    return converse(flags, prompt)

@@ -4,7 +4,8 @@ import asyncio
 import json as json_module
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -12,8 +13,9 @@ from cyclopts import Parameter
 from lsp_harness.chat.schema_check import find_mismatch
 from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
 from lsp_harness.cli.console import print_json, say, warn
+from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.cli.sessions.ending_signals import Termination
-from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
+from lsp_harness.cli.sessions.session_client import SessionClient, SessionNotOpened, run_session
 from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
 from lsp_harness.errors import EngineRefused, HarnessError, UsageError
@@ -21,6 +23,9 @@ from lsp_harness.errors import EngineRefused, HarnessError, UsageError
 EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
 """Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
 OutputFormat = Literal["text", "json", "stream-json"]
+OutputOption = Annotated[
+    OutputFormat, Parameter(help="text: the answer. json: one object. stream-json: an object for each event.")
+]
 
 
 @dataclass(slots=True)
@@ -69,13 +74,12 @@ def run(
     /,
     *,
     flags: SessionFlags | None = None,
-    output_format: Annotated[
-        OutputFormat, Parameter(help="text: the answer. json: one object. stream-json: an object for each event.")
-    ] = "text",
+    output_format: OutputOption = "text",
 ) -> int:
-    """Send one prompt to the model, which may use tools, and print the answer.
+    """Send one prompt, and print the answer.
 
-    The answer goes to standard output, and what the tools do to standard error. The exit status is 0 if the model
+    It is a question about code, or a checked edit. A model that can use tools has a conversation instead. The answer
+    goes to standard output, and what happens meanwhile to standard error. The exit status is 0 if the model
     finished, and 1 if it did not. 2 means wrong arguments; 3 an answer that is not JSON, and 4 one that does not fit
     --json-schema.
     """
@@ -91,15 +95,46 @@ def run(
         raise SessionNotOpened(error.message, 1) from error
 
 
+def ask(
+    prompt: Annotated[str, Parameter(help="The question. - reads it from standard input.")],
+    /,
+    *,
+    flags: SessionFlags | None = None,
+    output_format: OutputOption = "text",
+) -> int:
+    """Ask a question about the code of this folder. Nothing is changed.
+
+    The index, the checks and git answer questions for facts. For others, the lines of code are shown, and then at most
+    three sentences of the model.
+    """
+    flags = flags or SessionFlags()
+    flags = replace(flags, driver=flags.driver or "code", only_answers=True)
+    return run(prompt, flags=flags, output_format=output_format)
+
+
+def explain(
+    what: Annotated[str, Parameter(help="A name, a file, or lines such as geo.py:10-20.")],
+    /,
+    *,
+    flags: SessionFlags | None = None,
+    output_format: OutputOption = "text",
+) -> int:
+    """Show the code of a name, a file or lines, and what the model says about it.
+
+    The model says at most three sentences, and none with a name that the code does not have.
+    """
+    is_place = "/" in what or Path(PlaceText.of(what).file).is_file()
+    return ask(f"explain {what if is_place else f'`{what}`'}", flags=flags, output_format=output_format)
+
+
 async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) -> int:
     options = flags.options("cli")
     if options.json_schema is not None:
         _require_expressible(options.json_schema)
     result = RunResult()
     printer = SessionPrinter(shows_text=False, is_verbose=flags.debug)
-    async with run_session(options) as client:
-        client.send({"id": "1", "prompt": prompt})
-        client.end()
+
+    async def show_frames(client: SessionClient) -> None:
         async for frame in client.frames():
             result.add(frame)
             if output_format == "stream-json":
@@ -112,6 +147,12 @@ async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) ->
                 if frame.get("type") != "error" or frame.get("session_id"):
                     # an error before the session is open is the error of the command
                     printer.show(frame)
+
+    async with run_session(options) as client:
+        client.send({"id": "1", "prompt": prompt})
+        client.end()
+        shown = show_frames(client)
+        await (printer.live.run_beside(shown) if output_format == "text" else shown)
     if result.is_denied_by_mode and options.default_mode and not options.permission_mode:
         warn(
             f"standard input is no terminal, so the permission mode is {options.default_mode} unless the settings or "

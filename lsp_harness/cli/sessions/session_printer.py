@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from lsp_harness.cli.console import make_encodable
+from lsp_harness.cli.sessions.live_line import LiveLine
 from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.wire.stage_lines import describe_stage
 
@@ -22,6 +23,9 @@ class SessionPrinter:
         details: The stream for tools, states and errors.
         shows_text: Whether the text is printed as it arrives.
         is_verbose: Whether every frame is printed to `details`, too.
+
+    Attributes:
+        live: The line about the running turn, below what was printed last.
     """
 
     def __init__(
@@ -37,9 +41,12 @@ class SessionPrinter:
         self._shows_text = shows_text
         self._is_verbose = is_verbose
         self._is_within_line = False
+        self.live = LiveLine(self._details)
 
     def show(self, frame: Frame) -> None:
         """Print one frame, if it says something to a person."""
+        self.live.follow(frame)
+        self.live.erase()
         if self._is_verbose:
             self._print_line(json.dumps(frame, ensure_ascii=False, default=str))
         match frame.get("type"):
@@ -67,6 +74,8 @@ class SessionPrinter:
                 self._show_stop(frame)
             case _:
                 pass
+        # the line would stand over the beginning of an answer that is still written
+        self.live.pause(is_paused=self._is_within_line)
 
     def end_line(self) -> None:
         """End a line of an answer that has no end yet."""

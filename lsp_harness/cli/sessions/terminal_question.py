@@ -1,6 +1,10 @@
 """A question about a permission as a terminal shows it: its text, its answers, and what the answers mean."""
 
+import os
+import re
 from collections.abc import Mapping
+from difflib import SequenceMatcher
+from itertools import groupby
 from typing import Any, Literal, TextIO
 
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
@@ -9,20 +13,37 @@ YES, NO = frozenset({"y", "yes"}), frozenset({"n", "no"})
 """The words of a person at a terminal."""
 MAX_LINES, MAX_CHARS = 120, 6_000
 """A longer text is folded, so that what stands around it stays on the screen."""
+MIN_LIKENESS = 0.5
+"""Changed words are only marked in lines of which this part is the same."""
 HEAD_PART = 2 / 3
 """The part of a folded text that is its beginning. The rest is its end, which says why it is asked."""
 EDIT_TOOLS = frozenset(
     {"edit", "create", "write", "undo", "replace_symbol_body", "insert_before_symbol", "insert_after_symbol"}
 )
-Reading = Literal["once", "session", "always", "no", "show", "unknown"]
-"""The meaning of a line: how long a yes counts, or no, or to show all of the text. Other lines are asked again."""
+Reading = Literal["once", "session", "always", "no", "show", "retry", "help", "unknown"]
+"""The meaning of a line: how long a yes counts, or no, or that all of the text or the meaning of the answers is to be
+shown, or that another change is wanted. Other lines are asked again."""
 ANSWERS: Mapping[str, Reading] = {
     **dict.fromkeys(YES, "once"),
     **dict.fromkeys(NO, "no"),
     "s": "session",
     "a": "always",
     "v": "show",
+    "d": "show",
+    "r": "retry",
+    **dict.fromkeys(("h", "help", "?"), "help"),
 }
+EDIT_HELP = """\
+y  write the change
+n  leave the files as they are
+d  show the whole change again
+r  make another change: you say what should be different"""
+REMEMBER_HELP = """\
+s  yes, and for this session also what the question names
+a  yes, and always: the rule is saved in your settings"""
+ADDED, REMOVED, PLAIN_STYLE, WORD, WORD_END = "\x1b[32m", "\x1b[31m", "\x1b[0m", "\x1b[7m", "\x1b[27m"
+CHANGED_LINE = re.compile(r"  (?:-(?!--)|\+(?!\+\+))")
+"""Matches a changed line of a diff in the text of a question, where it is indented."""
 
 
 class TerminalQuestion:
@@ -30,15 +51,17 @@ class TerminalQuestion:
 
     Args:
         frame: The object `permission_request`.
+        can_retry: Whether the person may ask for another change instead.
     """
 
-    def __init__(self, frame: Mapping[str, Any]) -> None:
+    def __init__(self, frame: Mapping[str, Any], *, can_retry: bool = False) -> None:
         self.text = str(frame.get("text") or "")
         """All of the question."""
         self.folded = fold_text(self.text)
         """The question without the middle of a long text. It says how much is missing."""
         self._is_edit = frame.get("tool") in EDIT_TOOLS
         self._can_remember = bool(frame.get("suggestions"))
+        self._can_retry = can_retry and self._is_edit
 
     @property
     def choices(self) -> str:
@@ -51,18 +74,72 @@ class TerminalQuestion:
         """The line behind which the person writes the answer."""
         more = " · s = for this session, a = always" if self._can_remember else ""
         more += " · v = view all" if self.folded != self.text else ""
+        more += " · r = retry, h = help" if self._can_retry else ""
         return f"{'Apply?' if self._is_edit else 'Allow?'} [y/n{more}] "
 
     def read_answer(self, line: str) -> Reading:
         """Return what a line of the person means."""
         reading = ANSWERS.get(line.strip().casefold(), "unknown")
-        return "unknown" if reading in ("session", "always") and not self._can_remember else reading
+        if reading in ("session", "always") and not self._can_remember:
+            return "unknown"
+        return "unknown" if reading in ("retry", "help") and not self._can_retry else reading
+
+    @property
+    def help(self) -> str:
+        """What each answer does."""
+        return f"{EDIT_HELP}\n{REMEMBER_HELP}" if self._can_remember else EDIT_HELP
 
 
 def write_question(text: str, stream: TextIO) -> None:
     """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
-    stream.write(f"{escape_unencodable(escape_controls(text), stream.encoding or 'utf-8')}\n")
+    shown = escape_unencodable(escape_controls(text), stream.encoding or "utf-8")
+    if stream.isatty() and not os.environ.get("NO_COLOR"):
+        shown = paint_diff(shown)
+    stream.write(f"{shown}\n")
     stream.flush()
+
+
+def paint_diff(text: str) -> str:
+    """Return the text of a question with colours for the changed lines, and for the changed words in pairs of lines."""
+    painted = list[str]()
+    for sign, block in groupby(text.split("\n"), key=_find_sign):
+        lines = list(block)
+        if sign == "+" and painted and (removed := _take_removed(painted)):
+            pairs = [_mark_words(old, new) for old, new in zip(removed, lines, strict=False)]
+            marked_old = [old for old, _ in pairs] + removed[len(pairs) :]
+            lines = [new for _, new in pairs] + lines[len(pairs) :]
+            painted += [f"{REMOVED}{line}{PLAIN_STYLE}" for line in marked_old]
+        colour = {"-": REMOVED, "+": ADDED}.get(sign, "")
+        painted += [f"{colour}{line}{PLAIN_STYLE}" if colour else line for line in lines]
+    return "\n".join(painted)
+
+
+def _find_sign(line: str) -> str:
+    """Return the sign of a changed line, or an empty text."""
+    return line[2] if CHANGED_LINE.match(line) else ""
+
+
+def _take_removed(painted: list[str]) -> list[str]:
+    """Take the removed lines from the end of painted lines, and return them without their colour."""
+    taken = list[str]()
+    while painted and painted[-1].startswith(REMOVED):
+        taken.insert(0, painted.pop().removeprefix(REMOVED).removesuffix(PLAIN_STYLE))
+    return taken
+
+
+def _mark_words(old: str, new: str) -> tuple[str, str]:
+    """Return two lines with marks around the words that differ. Lines that have little in common get none."""
+    before, after = (re.findall(r"\w+|\s+|.", line[3:]) for line in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < MIN_LIKENESS:
+        return old, new
+    parts = (old[:3], new[:3])
+    texts = [[parts[0]], [parts[1]]]
+    for kind, first, last, other_first, other_last in matcher.get_opcodes():
+        for text, words in zip(texts, (before[first:last], after[other_first:other_last]), strict=True):
+            joined = "".join(words)
+            text.append(joined if kind == "equal" or not joined else f"{WORD}{joined}{WORD_END}")
+    return "".join(texts[0]), "".join(texts[1])
 
 
 def fold_text(text: str, max_lines: int = MAX_LINES, max_chars: int = MAX_CHARS) -> str:

@@ -18,7 +18,7 @@ from lsp_harness.coding.location.named_places import NamedPlaces, find_named_pla
 from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, Hit, SearchRequest
@@ -61,8 +61,6 @@ SIDE_PATH = re.compile(
 """Matches the path of a file beside the program, which is seldom meant by a name that the program has, too."""
 SYSTEM = "You find the code that has to be changed for a task. Answer with the number of the place and nothing else."
 
-STUB_PATH = re.compile(r"\.pyi\Z|\.d\.[cm]?ts\Z")
-"""Matches the path of a file with heads of declarations that have their bodies elsewhere."""
 TextReader = Callable[[str], Document | None]
 """Returns the present text of a file by its path in the workspace, or None if there is none."""
 

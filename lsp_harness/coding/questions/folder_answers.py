@@ -10,6 +10,7 @@ from lsp_harness.coding.questions.project_facts import (
     ExactAnswer,
     ProjectFacts,
     describe_absence,
+    drop_stubs,
     find_file,
     find_raised,
     format_list,
@@ -239,7 +240,7 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
     found = await topic.select(
         facts, await facts.index.symbols_of_kinds(facts.uri, sorted(topic.kinds), question.folder)
     )
-    unique = list({(one.path, one.qualified): one for one in found}.values())
+    unique = list({(one.path, one.qualified): one for one in drop_stubs(found)}.values())
     if topic.noun == "test":
         return _list_topic(topic, unique, where)
     code = [one for one in unique if not is_test_code(one)]

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from lsp_harness.coding.location.named_places import is_misspelled, offer_names
 from lsp_harness.coding.questions.question import Question
-from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH
 from lsp_harness.index.graph.symbol_graph import Edge
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_query import IndexQuery
@@ -118,10 +118,18 @@ async def find_subject(
         if not inside:
             return NamedDeclarations((), ExactAnswer(_describe_elsewhere(question, symbols)))
         symbols = inside
+    else:
+        symbols = drop_stubs(symbols)
     wanted = [one for one in symbols if one.kind in kinds] if kinds else []
     strong = [one for one in symbols if one.kind not in WEAK_KINDS]
     unique = {(one.path, one.qualified): one for one in wanted or strong or symbols}
     return NamedDeclarations(tuple(sorted(unique.values(), key=_rank_symbol)))
+
+
+def drop_stubs(symbols: Sequence[Symbol]) -> list[Symbol]:
+    """Return declarations without those heads whose bodies are among the others."""
+    bodies = {one.qualified for one in symbols if not STUB_PATH.search(one.path)}
+    return [one for one in symbols if one.qualified not in bodies or not STUB_PATH.search(one.path)]
 
 
 def _describe_elsewhere(question: Question, symbols: Sequence[Symbol]) -> str:
