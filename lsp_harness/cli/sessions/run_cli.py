@@ -14,12 +14,13 @@ from lsp_harness.chat.tool_grammar import AnswerForm, build_tool_grammar
 from lsp_harness.cli.console import print_json, say, warn
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.session_client import SessionNotOpened, run_session
-from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
+from lsp_harness.cli.sessions.session_flags import PersonFlags, SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, HarnessError, UsageError
+from lsp_harness.errors import EngineRefused, UsageError
 
-EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
-"""Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
+EXIT_NOT_JSON, EXIT_MISMATCH = 5, 6
+"""Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not. 3 and 4
+are about models and engines, as those of other commands are."""
 OutputFormat = Literal["text", "json", "stream-json"]
 
 
@@ -68,7 +69,7 @@ def run(
     prompt: Annotated[str, Parameter(help="The prompt. - reads it from standard input.")],
     /,
     *,
-    flags: SessionFlags | None = None,
+    flags: PersonFlags | None = None,
     output_format: Annotated[
         OutputFormat, Parameter(help="text: the answer. json: one object. stream-json: an object for each event.")
     ] = "text",
@@ -76,19 +77,13 @@ def run(
     """Send one prompt to the model, which may use tools, and print the answer.
 
     The answer goes to standard output, and what the tools do to standard error. The exit status is 0 if the model
-    finished, and 1 if it did not. 2 means wrong arguments; 3 an answer that is not JSON, and 4 one that does not fit
-    --json-schema.
+    finished, and 1 if it did not. 2 means wrong arguments, 3 a problem of the model, and 4 one of the engine; 5 an answer
+    that is not JSON, and 6 one that does not fit --json-schema.
     """
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
         raise UsageError("the prompt is empty; write what to do")
-    try:
-        return asyncio.run(Termination().guard(_run(text, flags or SessionFlags(), output_format)))
-    except HarnessError as error:
-        if error.exit_code not in (EXIT_NOT_JSON, EXIT_MISMATCH):
-            raise
-        # these statuses are about answers here, and of other commands about models and engines
-        raise SessionNotOpened(error.message, 1) from error
+    return asyncio.run(Termination().guard(_run(text, flags or PersonFlags(), output_format)))
 
 
 async def _run(prompt: str, flags: SessionFlags, output_format: OutputFormat) -> int:
