@@ -17,7 +17,7 @@ from lsp_harness.cli.console import make_encodable
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
-from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
+from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, CodeFlags, PersonFlags, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
 from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_question
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
@@ -55,12 +55,12 @@ class ConversationStoppedError(Exception):
     """The person ended the conversation in the middle of something."""
 
 
-def chat(*, flags: SessionFlags | None = None) -> int:
+def chat(*, flags: PersonFlags | None = None) -> int:
     """Talk with the model in a terminal, in the present folder.
 
     The model may use tools. Before it changes a file or runs a command, you are asked.
     """
-    return converse(flags or SessionFlags())
+    return converse(flags or PersonFlags())
 
 
 def converse(flags: SessionFlags) -> int:
@@ -355,15 +355,17 @@ def _history_file() -> Path | None:
 
 def code(
     *,
-    project: Annotated[str, Parameter(help="The folder of the project. The default is the present folder.")] = "",
-    flags: SessionFlags | None = None,
+    project: Annotated[
+        str, Parameter(help="The folder of the project. The default is the present folder.", show_default=False)
+    ] = "",
+    flags: CodeFlags | None = None,
 ) -> int:
     """Change, fix, write and explain the code of a project, in a terminal.
 
     Say what to do, and where if you know it. You see each step, then the change as a diff, and are asked whether to
     apply it.
     """
-    flags = flags or SessionFlags()
+    flags = flags or CodeFlags()
     if project and flags.cwd:
         raise UsageError("--project and --cwd mean the same; give one of them")
     return converse(replace(flags, driver="code", cwd=project or flags.cwd))
