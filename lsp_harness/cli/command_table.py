@@ -182,7 +182,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
     "Sessions": (
         Command(
             "sessions",
-            "List, show, search, fork and export saved sessions, and undo their edits.",
+            "List, show, search, fork, export and delete sessions, and undo their edits.",
             has_subcommands=True,
             module="sessions.sessions_cli",
         ),

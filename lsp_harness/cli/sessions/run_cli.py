@@ -77,7 +77,7 @@ def run(
     """Send one prompt to the model, which may use tools, and print the answer.
 
     The answer goes to standard output, and what the tools do to standard error. The exit status is 0 if the model
-    finished, and 1 if it did not. 2 means wrong arguments, 3 a problem of the model, and 4 one of the engine; 5 an answer
+    finished, and 1 if it did not. 2 means wrong arguments, 3 a problem of the model, 4 one of the engine, 5 an answer
     that is not JSON, and 6 one that does not fit --json-schema.
     """
     text = sys.stdin.read() if prompt == "-" else prompt
