@@ -30,7 +30,11 @@ def list_(*, json: JsonOption = False) -> None:
         return print_json([_model_json(model) for model in cards()])
     from rich.table import Table
 
-    table = Table("name", "kind", "title", "size", "licence", "state", box=None)
+    table = Table(box=None)
+    # a name that is cut or broken cannot be copied
+    table.add_column("name", no_wrap=True, min_width=max(len(model.name) for model in cards()))
+    for column in ("kind", "title", "size", "licence", "state"):
+        table.add_column(column)
     for model in cards():
         size = _format_size(model.bytes) if model.bytes else f"~{_format_size(model.about_bytes)}"
         state = model_files.model_state(model)

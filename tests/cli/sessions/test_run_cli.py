@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.cli.sessions.run_cli import EXIT_MISMATCH, EXIT_NOT_JSON
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.config.load import find_user_config_file
+from lsp_harness.errors import EngineError, ModelMissing
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.log.log_reader import read_log
-from lsp_harness.cli.sessions.run_cli import EXIT_MISMATCH, EXIT_NOT_JSON
-from lsp_harness.errors import EngineError, ModelMissing
 from lsp_harness.kernel.log.session_store import SessionStore
 from lsp_harness.process.process_table import list_processes
 from lsp_harness.sessions import model_choice
