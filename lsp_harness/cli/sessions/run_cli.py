@@ -53,6 +53,11 @@ class RunResult:
             case "cost_update":
                 for key in TOKEN_KEYS:
                     self.usage[key] += int(frame.get(key) or 0)
+            case "candidate":
+                # those of the driver code, which has no messages of a model
+                self.usage["input_tokens"] += int(frame.get("evaluated") or 0) + int(frame.get("reused") or 0)
+                self.usage["output_tokens"] += int(frame.get("generated") or 0)
+                self.usage["cached_tokens"] += int(frame.get("reused") or 0)
             case "hook_decision" if frame.get("by") == "mode" and frame.get("decision") == "deny":
                 self.is_denied_by_mode = True
             case "error" if not frame.get("recoverable"):
