@@ -380,7 +380,7 @@ class EditEvent(ClientEvent):
         hash: The hash of the text with the edit.
         reason: Why it was rejected.
         checkpoint: The checkpoint that was restored.
-        paths: The files that have their earlier text again.
+        paths: The files of a proposed edit, or those that have their earlier text again.
     """
 
     frame: ClassVar[str] = "edit"
