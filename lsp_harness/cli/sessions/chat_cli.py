@@ -45,6 +45,11 @@ Ctrl-D does.
 /tasks        show the background tasks
 /fork         begin another session that continues this one
 /exit         end the conversation"""
+NOTHING = {
+    "mcp": "the settings name no MCP server; docs/mcp.md says how to add one",
+    "tasks": "no task was started in this session",
+}
+"""Command → what stands for an empty answer."""
 BARE_COMMANDS = frozenset({"exit", "quit", "help", "undo", "redo"})
 """Commands that may be written without their slash."""
 STOPPED_BY_CTRL_C = 130
@@ -276,7 +281,7 @@ class TerminalConversation:
         elif name not in commands:
             sys.stdout.write(f"{HELP}\n")
         elif response := await self._request(client, commands[name] | {"request_id": name}):
-            _write(_describe(response))
+            _write(_describe(response) or NOTHING.get(name, "nothing"))
 
     async def _request(self, client: SessionClient, frame: Frame) -> Frame | None:
         """Send a command, and return its response. None if the session has ended."""
@@ -328,7 +333,7 @@ def _describe(frame: Frame) -> str:
     if isinstance(result, dict):
         shown = {str(key): _describe_value(value) for key, value in as_object(result).items()}
         return "\n".join(f"{key}: {value}" for key, value in shown.items() if value)
-    return "\n".join(map(_describe_value, result)) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownArgumentType]
+    return "\n".join(map(_describe_value, result)) if isinstance(result, list) else ""  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _describe_value(value: object) -> str:
