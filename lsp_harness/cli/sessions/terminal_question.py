@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TextIO
 
+from lsp_harness.cli.sessions.diff_colours import paint_diffs
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
 YES, NO = frozenset({"y", "yes"}), frozenset({"n", "no"})
@@ -60,8 +61,12 @@ class TerminalQuestion:
 
 
 def write_question(text: str, stream: TextIO) -> None:
-    """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
-    stream.write(f"{escape_unencodable(escape_controls(text), stream.encoding or 'utf-8')}\n")
+    """Print the text of a question as it is, with colours in its diffs.
+
+    It has no control characters, and another sign would be another text.
+    """
+    shown = escape_unencodable(escape_controls(text), stream.encoding or "utf-8")
+    stream.write(f"{paint_diffs(shown, stream)}\n")
     stream.flush()
 
 
