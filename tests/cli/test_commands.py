@@ -403,6 +403,9 @@ def test_models_are_listed(shell: Shell) -> None:
     # also in a narrow terminal, every name can be copied
     narrow = shell.run("model", "list").out
     assert all(row["name"] in narrow for row in rows)
+    assert "Qwen2.5" not in narrow
+    shell.set("COLUMNS", "200")
+    assert rows[0]["title"] in shell.run("model", "list").out
 
 
 def test_the_demo_says_at_once_that_the_model_is_missing(shell: Shell) -> None:
