@@ -16,11 +16,12 @@ async def ask(client: HarnessClient, prompt: str) -> None:
 
 async def main() -> None:
     """Talk, leave, and come back."""
-    async with HarnessClient() as client:
+    # a small model would call a tool instead of answering
+    async with HarnessClient(driver="chat", allowed_tools=[]) as client:
         await ask(client, "My favourite colour is teal.")
         await ask(client, "Which colour did I name?")
         session_id = client.session_id
-    async with HarnessClient(resume=session_id) as client:
+    async with HarnessClient(resume=session_id, driver="chat", allowed_tools=[]) as client:
         print(f"resumed {client.session_id} with {client.started.resumed_events} events")
         await ask(client, "And now?")
 

@@ -47,7 +47,7 @@ PAGE_END = r""".SH OPTIONS
 .BR \-h ", " \-\-help
 Show the list of commands, or the help of one command.
 .TP
-.B \-\-version
+.BR \-V ", " \-\-version
 Print the version on the first line, then the library of llama.cpp and the model.
 .SH FILES
 .TP

@@ -54,6 +54,15 @@ COMPLETION_NOTE = """Write the script into a file, and again after an update of 
 - zsh: `_lsp-harness` in a folder that `$fpath` names before `compinit` runs.
 - fish: `~/.config/fish/completions/lsp-harness.fish`"""
 
+CODE_NOTE = """Then type what to do, one line for each change:
+
+- `make parse_config raise a clear ValueError if the text is empty`
+- `rename the parameter row of flatten to item`
+- `write tests for total in shop/cart.py`
+- `explain Cart.total`, or `who calls total?`
+- `/undo` takes the last change back, `/help` lists such commands, and `/exit` ends the conversation."""
+
+VERSION_FLAGS = ("--version", "-V")
 CommandGroups = Mapping[str, Iterable[Command]]
 """Commands by the title of their group, in the order of `--help`."""
 
@@ -91,6 +100,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
             '["PROMPT"]',
             'code "let load raise a ValueError for an empty path"',
             module="sessions.chat_cli",
+            note=CODE_NOTE,
         ),
         Command(
             "ask",
@@ -186,7 +196,7 @@ ALL_GROUPS: dict[str, tuple[Command, ...]] = {
     "Sessions": (
         Command(
             "sessions",
-            "List, show, search, fork and export saved sessions, and undo their edits.",
+            "List, show, search, fork, export and delete sessions, and undo their edits.",
             has_subcommands=True,
             module="sessions.sessions_cli",
         ),
@@ -263,6 +273,7 @@ def make_app(groups: CommandGroups) -> cyclopts.App:
         name="lsp-harness",
         help="Help from a local AI model for any LSP editor. Every edit is checked before you see it.",
         version=VERSION,
+        version_flags=VERSION_FLAGS,
         # cli/usage_errors.py shows the errors
         print_error=False,
         exit_on_error=False,

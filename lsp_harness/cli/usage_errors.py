@@ -22,7 +22,7 @@ from cyclopts.exceptions import (
     ValidationError,
 )
 
-from lsp_harness.cli.command_table import GROUPS, REPOSITORY_COMMANDS, app
+from lsp_harness.cli.command_table import GROUPS, REPOSITORY_COMMANDS, VERSION_FLAGS, app
 from lsp_harness.cli.console import print_json, say
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.errors import UsageError
@@ -34,7 +34,7 @@ PROGRAM = "lsp-harness"
 COMMANDS = {command.name: command for commands in GROUPS.values() for command in commands}
 LINE_OPTIONS = ("--line", "--lineno", "--line-number", "--row", "-l")
 COLUMN_OPTIONS = ("--col", "--column", "-c")
-INFORMATION_OPTIONS = frozenset({"--help", "-h", "--version"})
+INFORMATION_OPTIONS = frozenset({"--help", "-h", *VERSION_FLAGS})
 FILE_OPTIONS = ("--file", "--path", "--at", "-f")
 SYNONYMS = {
     "check": "fix",
@@ -59,7 +59,7 @@ def run_command(arguments: Sequence[str]) -> int:
     A text of several words that is no command is a prompt for the model. Without arguments, a conversation begins in
     a terminal.
     """
-    if "--version" in arguments and {"--version", "--json"}.issuperset(arguments):
+    if any(flag in arguments for flag in VERSION_FLAGS) and {*VERSION_FLAGS, "--json"}.issuperset(arguments):
         print_version(is_for_programs="--json" in arguments)
         return 0
     arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())

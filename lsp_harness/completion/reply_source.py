@@ -65,6 +65,8 @@ USUAL_LINE_TOKENS = 12
 """Number of tokens of a usual line of code."""
 MAX_QUOTED = 60
 """Most characters of an answer that a message repeats."""
+BLANK_RULES = frozenset({"leading-blanks", "blank-tail", "nothing-left"})
+"""Rules about blanks. They also change what is left of a text after another rule took the rest away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,8 @@ def describe_missing(request: CompletionRequest, reply: CompletionReply, rule: s
     shaped = shape_ghost(request.ghost.with_text(reply.model_text.text))
     if shaped.text is None and shaped.applied:
         reasons = {one.name: one.reason for one in RULES}
-        name = shaped.applied[-1]
+        # what emptied the text says more than that blanks are left of it
+        name = next((one for one in reversed(shaped.applied) if one not in BLANK_RULES), shaped.applied[-1])
         return f"{quoted}, and nothing of it is shown: {name}. {reasons.get(name, '')}".rstrip()
     return f"{quoted}, which does not fit into the code here"
 

@@ -64,7 +64,10 @@ class RecordedEdit:
     text: str
 
 
-@event_type("candidate.generated", make_frame_form("candidate", "candidate", "kind", "text", status="generated"))
+@event_type(
+    "candidate.generated",
+    make_frame_form("candidate", "candidate", "kind", "text", "evaluated", "reused", "generated", status="generated"),
+)
 @dataclass(frozen=True, slots=True)
 class CandidateGenerated(SessionEvent):
     """The event that the model or a repair completed a candidate.

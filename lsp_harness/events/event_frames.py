@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from lsp_harness.text.diff_reading import read_diff
 from lsp_harness.wire.event import Event
 from lsp_harness.wire.verdict_words import ReportedResult, describe_standing, explain_check, find_standing
 
@@ -109,7 +110,8 @@ def frame_of_verdict(data: Data, event: Event) -> Frame:
 def frame_of_proposal(data: Data, event: Event) -> Frame:
     """Return the frame of an offered edit, whose proposal is named by the id of the event."""
     fields = {key: data.get(key) for key in ("diff", "summary", "hash")}
-    return {"type": "edit", "status": "proposed", "proposal": event.id, **fields}
+    paths = dict.fromkeys(part.path for part in read_diff(str(data.get("diff") or "")))
+    return {"type": "edit", "status": "proposed", "proposal": event.id, **fields, "paths": [*paths]}
 
 
 def _as_mapping(value: Any) -> Data:

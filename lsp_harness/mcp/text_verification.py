@@ -155,7 +155,7 @@ class TextVerifier:
     def _record(self, file: NamedFile, verdict: Verdict) -> str:
         """Record the verdict in the session of the harness, and return the name of its document."""
         session = self._project.services.session
-        turn = session.begin_turn(Ingress("check", "a text of another program", file.name))
+        turn = session.begin_turn(Ingress("check", "check the text of a file for another program", file.name))
         turn.append(ChecksCompleted.from_verdict(verdict))
         session.end_turn(turn, Ending("completed", "checked", verdict.marks))
         return make_document_name(session.log, turn.number)

@@ -24,6 +24,7 @@ class HarnessKeywords(ClientKeywords, total=False):
 
     tools: Sequence[Callable[..., Any]] | None
     can_use_tool: PermissionCallback | None
+    ask_permissions: bool | None
     hooks: HookTable | None
     attach: str | Path | bool | None
     in_process: bool | None
@@ -36,9 +37,11 @@ class HarnessOptions(ClientOptions):
 
     Attributes:
         permission_mode: What a tool may do if no rule and no hook decides.
-        permission_timeout: The seconds that `can_use_tool` has for an answer. Afterwards the call is denied.
+        permission_timeout: The seconds for an answer about a tool call. Afterwards the call is denied.
         tools: Python functions that the model may call; see `tool`.
         can_use_tool: A function that decides about every tool call that no rule denies, in every permission mode.
+        ask_permissions: Whether every tool call that no rule denies is a `PermissionRequest` among the events, which
+            the program answers with `answer_permission`. With `can_use_tool`, that function answers.
         hooks: Functions that hear of events, and may forbid or change what they are about: event → functions; see
             `HookMatcher`.
         attach: The socket of a running server, or True for that of the server of `cwd`. No process is started then.
@@ -50,6 +53,7 @@ class HarnessOptions(ClientOptions):
     permission_timeout: float | None = PERMISSION_WAIT_S
     tools: Sequence[Callable[..., Any]] | None = None
     can_use_tool: PermissionCallback | None = None
+    ask_permissions: bool | None = None
     hooks: HookTable | None = None
     attach: str | Path | bool | None = None
     in_process: bool | None = None

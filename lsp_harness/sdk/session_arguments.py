@@ -33,7 +33,7 @@ def session_options(options: HarnessOptions, mcp_config: Path | None) -> dict[st
     values["cwd"] = str(options.working_folder())
     if path := mcp_config or options.mcp_config:
         values["mcp_config"] = str(Path(path).absolute())
-    if options.can_use_tool:
+    if options.can_use_tool or options.ask_permissions:
         values["ask_permissions"] = True
         if options.permission_timeout not in (None, PERMISSION_WAIT_S):
             values["permission_timeout"] = options.permission_timeout

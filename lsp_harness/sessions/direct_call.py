@@ -36,7 +36,8 @@ class CallOutcome:
 async def call_tool(opened: OpenSession, name: str, input: Mapping[str, Any]) -> CallOutcome:
     """Call a tool of a session in a turn of its own, and return the result."""
     call = ToolCall(make_ulid(), name, input)
-    turn = opened.session.begin_turn(Ingress("command", f"call the tool {name}", source=opened.options.source), "tool")
+    request = Ingress("command", _describe_call(name, input), source=opened.options.source)
+    turn = opened.session.begin_turn(request, "tool")
     token = current_turn.set(turn)
     ending = Ending("error", "the call did not end")
     try:
@@ -60,3 +61,9 @@ async def call_tool(opened: OpenSession, name: str, input: Mapping[str, Any]) ->
         tuple(data.get("findings") or ()),
         str(data.get("artifact_id") or ""),
     )
+
+
+def _describe_call(name: str, input: Mapping[str, Any]) -> str:
+    """Return the request in words: the tool, and the first line of the first text that it gets."""
+    given = next((value for value in input.values() if isinstance(value, str) and value.strip()), "")
+    return " ".join([f"call the tool {name}", *given.strip().splitlines()[:1]])

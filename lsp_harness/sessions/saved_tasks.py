@@ -50,23 +50,24 @@ def list_tasks(store: SessionStore, session_id: str) -> list[SavedTask]:
     return [SavedTask(session_id, row, holder) for row in rows]
 
 
-def find_task(store: SessionStore, prefix: str) -> SavedTask:
-    """Return the task whose id begins with a text.
+def find_task(store: SessionStore, text: str) -> SavedTask:
+    """Return the task whose id begins or ends with a text. The beginnings of ids are times, which are much alike.
 
     Raises:
         UsageError: There is no such task, or there are several.
         FileError: A log cannot be read.
     """
-    found = list(_find(store, prefix.upper()))
-    if not prefix or not found:
-        raise UsageError(f"there is no task {prefix!r}; `lsp-harness task list` shows those of the last session")
-    exact = [task for task in found if task.row.task_id == prefix.upper()]
+    wanted = text.upper()
+    found = list(_find(store, wanted))
+    if not text or not found:
+        raise UsageError(f"there is no task {text!r}; `lsp-harness task list` shows those of the last session")
+    exact = [task for task in found if task.row.task_id == wanted]
     if len(found) > 1 and not exact:
-        raise UsageError(f"{len(found)} tasks begin with {prefix!r}; write more of the id")
+        raise UsageError(f"{len(found)} tasks begin or end with {text!r}; write more of the id")
     return (exact or found)[0]
 
 
-def _find(store: SessionStore, prefix: str) -> Iterator[SavedTask]:
+def _find(store: SessionStore, text: str) -> Iterator[SavedTask]:
     for id in reversed(store.ids()):
         with suppress(FileError, UsageError):
             # the tasks that a fork continues belong to the session that started them
@@ -75,7 +76,7 @@ def _find(store: SessionStore, prefix: str) -> Iterator[SavedTask]:
                 continue
             holder = find_holder(store.folder / id)
             for row in project_tasks(events, is_live=holder is not None):
-                if row.task_id.startswith(prefix):
+                if row.task_id.startswith(text) or row.task_id.endswith(text):
                     yield SavedTask(id, row, holder)
 
 

@@ -79,7 +79,9 @@ async def status(opened: OpenSession, frame: Frame) -> Any:
 async def context_usage(opened: OpenSession, frame: Frame) -> Any:
     """Return the tokens of the present prompt, as a whole and by section, the window of the model and the budget."""
     if opened.options.driver != "chat":
-        raise UsageError("the driver code has no conversation whose size could be measured; use the driver chat")
+        raise UsageError(
+            "the driver code has no conversation whose size could be measured; `lsp-harness chat` begins one that has"
+        )
     return asdict(await opened.create_chat_driver().measure(opened.session.state))
 
 

@@ -1,6 +1,6 @@
 """Lists of saved sessions. Only their logs are read, so nothing else can be out of date."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,16 +51,20 @@ class SessionRow:
     fork_seq: int | None = None
 
 
-def list_rows(store: SessionStore, limit: int | None = None, folder: Path | None = None) -> list[SessionRow]:
+def list_rows(
+    store: SessionStore, limit: int | None = None, folder: Path | None = None, ids: Sequence[str] | None = None
+) -> list[SessionRow]:
     """Return the last sessions, the newest first. Logs that cannot be read are left out.
 
     Args:
         store: The folder of all sessions.
         limit: The largest number of sessions.
         folder: Only the sessions of this folder, or of the nearest one above that has some.
+        ids: Only these sessions, the oldest first.
     """
     rows: list[SessionRow] = []
-    for id in reversed(store.ids_of_folder(folder) if folder else store.ids()):
+    chosen = store.ids() if ids is None else ids
+    for id in reversed(store.ids_of_folder(folder, chosen) if folder else chosen):
         if limit is not None and len(rows) >= limit:
             break
         if row := _read_row(store, id):
@@ -121,7 +125,7 @@ def _read_row(store: SessionStore, id: str) -> SessionRow | None:
             if event.type == "session.started":
                 started = started or event.data
             elif event.type in ("invocation.received", "invocation.auto"):
-                title = title or str(event.data.get("text", ""))
+                title = title or _make_title(event.data)
             if event.turn is not None:
                 turns.add(event.turn)
             if is_long and title and (started or event.turn is not None):
@@ -147,6 +151,12 @@ def _read_row(store: SessionStore, id: str) -> SessionRow | None:
         str(forked.get("parent") or started.get("parent") or ""),
         seq if isinstance(seq, int) else None,
     )
+
+
+def _make_title(request: Mapping[str, Any]) -> str:
+    """Return the words of a request, and the file that a request without a person is about."""
+    text, path = str(request.get("text", "")), str(request.get("path") or "")
+    return f"{path}: {text}" if path else text
 
 
 def _count_turns(path: Path) -> int:

@@ -321,6 +321,9 @@ class CandidateEvent(ClientEvent):
         text: The new text of its edits.
         kind: How it was made.
         passed: The number of candidates that passed, if one of them was selected.
+        evaluated: The prompt tokens that were evaluated for it.
+        reused: The prompt tokens that had been evaluated before.
+        generated: The tokens of the answer.
     """
 
     frame: ClassVar[str] = "candidate"
@@ -330,6 +333,9 @@ class CandidateEvent(ClientEvent):
     text: str = ""
     kind: str = ""
     passed: int = 0
+    evaluated: int = 0
+    reused: int = 0
+    generated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +380,7 @@ class EditEvent(ClientEvent):
         hash: The hash of the text with the edit.
         reason: Why it was rejected.
         checkpoint: The checkpoint that was restored.
-        paths: The files that have their earlier text again.
+        paths: The files of a proposed edit, or those that have their earlier text again.
     """
 
     frame: ClassVar[str] = "edit"

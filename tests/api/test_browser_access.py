@@ -41,6 +41,8 @@ async def test_a_link_gives_a_page_its_own_token_and_keeps_secrets_out_of_addres
         key = place.fragment.removeprefix("key=")
         assert api.token not in opened.headers["location"] + cookie
         assert (await browser.get(link.removeprefix(api.url))).status_code == 401, "the link works once"
+        again = await browser.get(link.removeprefix(api.url), headers={"accept": "text/html,*/*"})
+        assert (again.status_code, "lsp-harness agents page" in again.text) == (401, True)
         assert (await browser.get("/health")).status_code == 401, "the cookie opens the page only"
         assert (await browser.get("/")).status_code != 401
         token = (await browser.post("/login", json={"key": key})).json()["token"]

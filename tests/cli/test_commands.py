@@ -61,6 +61,12 @@ def test_complete_succeeds_and_says_that_there_is_no_suggestion(shell: Shell) ->
             " # " + "ab" * 60,
             "and nothing of it is shown: circling. The model repeats itself within a line.",
         ),
+        # the rule that took the text away, and not the one about the blanks that are left
+        (
+            "def f(a):\n     \n     return a\n",
+            "return a\n",
+            "and nothing of it is shown: suffix-start. The model repeats",
+        ),
         ("x = [1, 2]\ny = x\n", "]]]])", "which does not fit into the code here"),
         ("x = 1\nkey = 'sk-proj-" + "a1B2" * 12 + "'\n", "", "the line contains what looks like a secret"),
     ],
@@ -392,7 +398,21 @@ def test_models_are_listed(shell: Shell) -> None:
     rows = shell.run("model", "list", "--json").json
     assert all({"name", "bytes", "license", "state", "path"} <= set(row) for row in rows)
     assert {row["state"] for row in rows} == {"missing"}
-    assert rows[0]["name"] in shell.run("model", "list").out
+    shell.set("FORCE_COLOR", "1")
+    shell.set("COLUMNS", "60")
+    # also in a narrow terminal, every name can be copied
+    narrow = shell.run("model", "list").out
+    assert all(row["name"] in narrow for row in rows)
+    assert "Qwen2.5" not in narrow
+    shell.set("COLUMNS", "200")
+    assert rows[0]["title"] in shell.run("model", "list").out
+
+
+def test_the_demo_says_at_once_that_the_model_is_missing(shell: Shell) -> None:
+    shell.set("LSP_HARNESS_MODEL__PATH", "granite-4.0-350m-base")
+    result = shell.run("demo")
+    assert (result.code, result.out) == (3, "")
+    assert "run: lsp-harness model pull granite-4.0-350m-base" in result.err
 
 
 # -- errors

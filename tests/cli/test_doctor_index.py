@@ -114,6 +114,11 @@ def test_doctor_counts_the_files_of_each_language_and_its_queries(write: Write, 
     ]
 
 
+def test_files_without_declarations_are_no_note_if_nothing_can_be_done_about_them(write: Write):
+    place = write({"f.txt": "a text\n", ".gitignore": "build\n"})
+    assert [status for status, _ in find_rows_about(place, Config(), "languages")] == ["ok"]
+
+
 def test_doctor_without_an_index_has_no_row_about_languages(write: Write):
     place = write({})
     assert find_rows_about(place, Config(), "languages") == []

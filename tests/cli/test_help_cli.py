@@ -117,3 +117,17 @@ def test_a_row_of_the_table_is_a_command_with_help_and_a_line_on_the_page(
 def test_the_page_of_commands_is_generated() -> None:
     page = Path(__file__).parent.parent.parent / "docs" / "commands.md"
     assert page.read_text() == commands_page.render(), "run `make docs`"
+
+
+def test_the_help_of_code_says_what_to_type_and_leaves_out_the_options_of_programs(shell: Shell) -> None:
+    text = shell.run("help", "code").out
+    assert "rename the parameter row of flatten to item" in text
+    assert "/undo" in text
+    for option in ("--ask-permissions", "--client-hooks", "--driver", "For programs", "[default: False]"):
+        assert option not in text
+    assert "--client-hooks" in shell.run("help", "session").out
+
+
+def test_the_short_option_prints_the_version_as_well(shell: Shell) -> None:
+    assert shell.run("-V") == shell.run("--version")
+    assert shell.run("-V").code == 0

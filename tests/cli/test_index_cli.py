@@ -64,7 +64,10 @@ def test_search_prints_json_for_programs(project: Shell):
 
 
 def test_a_search_without_a_hit_has_status_1(project: Shell):
-    assert project.run("search", "zebra") == (1, "", "")
+    nothing = "lsp-harness: nothing was found; try other words, or fewer of them\n"
+    assert project.run("search", "zebra") == (1, "", nothing)
+    assert project.run("search", "--files", "zebra") == (1, "", nothing)
+    assert project.run("search", "zebra", "--json") == (1, "[]\n", "")
 
 
 def test_code_that_has_to_do_with_a_place_or_a_symbol(project: Shell):
@@ -107,7 +110,7 @@ def test_the_files_that_a_report_is_about(project: Shell):
     first, *_ = project.run("search", report, "--files", "--limit", "2", "--json").json
     assert first["path"] == "here.py"
     assert first["score"] > 0.2
-    assert project.run("search", "--files", "zebra") == (1, "", "")
+    assert project.run("search", "--files", "zebra").out == ""
 
 
 @pytest.mark.parametrize(

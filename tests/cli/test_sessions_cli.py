@@ -78,3 +78,11 @@ def test_a_type_of_events_that_does_not_exist_is_named(shell: Shell):
     log_request("use pi")
     result = shell.run("events", "--types", "turn.started,nope")
     assert (result.code, "there is no type of event 'nope'" in result.err) == (2, True)
+
+
+def test_the_title_of_a_session_names_the_file_of_a_request_and_what_a_tool_was_called_for(shell: Shell):
+    log_request("unused import os")
+    shell.file("notes.txt", "hello\n")
+    assert shell.run("tools", "call", "read", '{"path": "notes.txt"}').code == 0
+    titles = [row["title"] for row in shell.run("sessions", "list", "--all", "--json").json]
+    assert titles == ["call the tool read notes.txt", "a.py: unused import os"]

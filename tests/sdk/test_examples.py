@@ -32,7 +32,7 @@ PROGRAM = """
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("quickstart", ["answer to: What does this project do?", "(completed)"]),
+        ("quickstart", ["answer to: what changed?", "(completed)"]),
         (
             "multi_turn",
             ["> Which colour did I name?", "resumed 01TESTSESSION with 7 events", "answer to: And now?"],

@@ -89,6 +89,8 @@ async def test_a_working_folder_that_does_not_exist_is_an_error(tmp_path: Path):
         ({"can_use_tool": lambda context: "allow"}, ["--ask-permissions"]),
         ({"can_use_tool": print, "permission_timeout": 30.0}, ["--ask-permissions"]),
         ({"can_use_tool": print, "permission_timeout": 90}, ["--ask-permissions", "--permission-timeout=90"]),
+        ({"ask_permissions": True, "permission_timeout": 90}, ["--ask-permissions", "--permission-timeout=90"]),
+        ({"ask_permissions": False}, []),
         ({"permission_timeout": 90}, []),
         ({"session_persistence": False}, ["--no-session-persistence"]),
         ({"session_persistence": True}, []),

@@ -449,6 +449,18 @@ async def test_a_program_answers_questions_from_the_iterator(project: Path, tmp_
     assert (project / "new.txt").exists()
 
 
+async def test_a_client_without_a_function_answers_the_questions_among_the_events(project: Path, tmp_path: Path):
+    provider = write_script(tmp_path, call_text("create", path="new.txt", text="made\n"), "done")
+    async with asyncio.timeout(LIMIT_S), HarnessClient(cwd=project, provider=provider, ask_permissions=True) as client:
+        asked = list[str]()
+        async for event in await client.send("go"):
+            if isinstance(event, PermissionRequest):
+                asked.append(event.tool)
+                await client.answer_permission(event, "allow")
+    assert asked == ["create"]
+    assert (project / "new.txt").exists()
+
+
 async def test_an_input_that_the_program_changes_is_used_by_the_tool(project: Path, tmp_path: Path):
     (project / "b.txt").write_text("the text of b\n")
     decided = {"decision": "allow", "updated_input": {"path": "b.txt"}}

@@ -2,7 +2,7 @@
 
 import { KNOWN_KINDS, installedKinds, usableRunners } from "./agent_kinds.js";
 import { badge, button, element, emptyNote, show } from "./dom.js";
-import { shownCount, shownLine } from "./shown_text.js";
+import { shownCount, shownFolder, shownLine } from "./shown_text.js";
 
 export class Navigation {
   constructor(page, node) {
@@ -38,7 +38,7 @@ export class Navigation {
         this.sessions,
         rows.length === 0
           ? element("li", {}, emptyNote("none"))
-          : rows.map((row) => link("session", row.id, element("span", {}, shownLine(row.title || row.id, 70)), element("small", {}, [row.driver, shownCount(row.turns, "turn"), String(row.started_at ?? "").slice(0, 16).replace("T", " "), row.parent && (typeof row.fork_seq === "number" ? "fork" : "subagent"), row.is_open && "open"].filter(Boolean).join(" · ")))),
+          : rows.map((row) => link("session", row.id, element("span", {}, shownLine(row.title || row.id, 70)), element("small", {}, [shownFolder(row.folder), row.driver, shownCount(row.turns, "turn"), String(row.started_at ?? "").slice(0, 16).replace("T", " "), row.parent && (typeof row.fork_seq === "number" ? "fork" : "subagent"), row.is_open && "open"].filter(Boolean).join(" · ")))),
       );
     });
   }

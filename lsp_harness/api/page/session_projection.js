@@ -149,6 +149,11 @@ const HANDLERS = {
       edits: Array.isArray(data.edits) ? data.edits : [],
       generated: data.generated ?? 0,
     });
+    // a candidate that needed no model is no call
+    if (data.generated) {
+      const tokens = { input_tokens: (data.evaluated ?? 0) + (data.reused ?? 0), cached_tokens: data.reused, output_tokens: data.generated };
+      state.calls.push({ turn: event.turn ?? 0, model: `candidate ${data.candidate}`, ms: 0, ts: event.ts ?? "", ...readUsage(tokens) });
+    }
   },
   "candidate.rejected"(state, data, event) {
     Object.assign(state.candidateOf(event) ?? {}, { status: "rejected", reason: data.reason ?? "" });

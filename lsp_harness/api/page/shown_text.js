@@ -33,3 +33,6 @@ export function shownTime(iso) {
 
 /** Returns a number with its noun. */
 export const shownCount = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Returns the name of a folder, of which the page knows the whole path on any system. */
+export const shownFolder = (path) => shownLine(shownText(path).split(/[\\/]/u).filter(Boolean).at(-1) ?? "", 40);

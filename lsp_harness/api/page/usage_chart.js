@@ -34,7 +34,7 @@ export function layOutBars(calls, height) {
 
 /** Returns the element with the chart, its table and the states of the turns. */
 export function usageChart(state) {
-  if (state.calls.length === 0) return emptyNote("No model has answered yet.");
+  if (state.calls.length === 0) return element("div", {}, emptyNote("No model has answered yet."), stageChart(state));
   const total = state.tokens;
   const calls = state.calls.slice(-SHOWN_CALLS);
   const height = HEIGHT - BOTTOM;

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from lsp_harness.api import api_schemas as schemas
 from lsp_harness.api.access.request_guard import COOKIE_NAME, LOGIN_PATH
@@ -21,6 +21,11 @@ from lsp_harness.wire.version import VERSION
 
 BAD_CODE = Unauthorized("the request has no valid token", "send the header Authorization: Bearer TOKEN")
 """The refusal of a wrong code. It tells no more than that of a request without a token."""
+USED_LINK = """This link does not open the page: it works once, and within a minute.
+
+For another one, write in a terminal:  lsp-harness agents page
+"""
+"""What a person reads in a browser instead of that refusal."""
 
 
 async def show_health(call: ApiCall) -> Any:
@@ -66,6 +71,8 @@ async def open_page(call: ApiCall) -> Response:
     """Give a browser the cookie of the page, and send it there with a key."""
     browsers = call.context.browsers
     if not browsers.take_code(call.query["code"]):
+        if call.accepts("text/html"):
+            return PlainTextResponse(USED_LINK, 401)
         raise BAD_CODE
     answer = RedirectResponse(f"/#key={browsers.create_code()}", 303)
     answer.set_cookie(COOKIE_NAME, browsers.cookie, httponly=True, samesite="strict", path="/")

@@ -56,4 +56,7 @@ def _report_start(state: "ApiState", browsers: "BrowserAccess") -> None:
     if sys.stdout.isatty():
         # the code works once and for a minute; a log would keep it longer
         say(f"  browser: {state.url}/login?code={browsers.create_code()}")
+        say("           (works once, within a minute; lsp-harness agents page prints another)")
+    else:
+        say("  browser: lsp-harness agents page prints a link")
     sys.stdout.flush()

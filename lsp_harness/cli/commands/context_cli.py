@@ -9,11 +9,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.composition import open_headless
-from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
+from lsp_harness.cli.console import JsonOption, TerminalNotices, console, print_json, say, warn
 from lsp_harness.cli.file_place import byte_offset, parse_place
 from lsp_harness.cli.project_folder import load_project_at
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.prompt_preview import Part, PreviewedPrompt
+from lsp_harness.harness.prompt_preview import Part, PreviewedPrompt, PromptPreviews
 from lsp_harness.inference.engine_choice import make_engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.project.project_search import locate_in_project
@@ -80,7 +80,7 @@ async def _show_prompt(target: PromptPlace, task: str, *, explain: bool, json: b
         else:
             prompt = await preview.completion(snapshot, start)
         has_parts = explain or json
-        parts, usage = await preview.evaluate(prompt) if has_parts else ([], Usage())
+        parts, usage = await _evaluate(preview, prompt) if has_parts else ([], Usage())
         if preview.estimate_reason:
             warn(f"token counts are estimates: {preview.estimate_reason}")
     if not has_parts:
@@ -94,6 +94,12 @@ async def _show_prompt(target: PromptPlace, task: str, *, explain: bool, json: b
     else:
         _print_parts(prompt, parts, usage)
     return 0
+
+
+async def _evaluate(preview: PromptPreviews, prompt: PreviewedPrompt) -> tuple[list[Part], Usage]:
+    """Return the parts of a prompt with their tokens. The model reads the whole prompt for that, which takes long."""
+    with TerminalNotices().progress("the model reads the prompt, to count its tokens"):
+        return await preview.evaluate(prompt)
 
 
 def _print_parts(prompt: PreviewedPrompt, parts: Sequence[Part], usage: Usage) -> None:

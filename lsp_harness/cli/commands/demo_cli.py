@@ -15,9 +15,11 @@ from typing import Any
 from rich.syntax import Syntax
 
 from lsp_harness.cli.console import console, say
+from lsp_harness.cli.folder_settings import read_settings
 from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.cli.proposal_output import VerdictTable
 from lsp_harness.errors import HarnessError
+from lsp_harness.inference.engine_choice import describe_model
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.text.document import Document
@@ -47,6 +49,8 @@ def demo(*, keep: bool = False) -> int:
     keep
         Keep the edited copy of the sample project, and print its folder.
     """
+    # without a model, the server would say so in the middle of the demo
+    describe_model(read_settings())
     folder = Path(tempfile.mkdtemp(prefix="lsp-harness-demo-")).resolve()
     try:
         for sample in (files("lsp_harness.cli") / "sample").iterdir():

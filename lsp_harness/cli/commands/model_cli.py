@@ -23,6 +23,8 @@ app = cyclopts.App(name="model", help="Download, list, inspect and delete models
 Spec = Annotated[str, Parameter(help="A name from `lsp-harness model list`, or the path of a GGUF file.")]
 Name = Annotated[str, Parameter(help="A name from `lsp-harness model list`.")]
 DEFAULT = ModelSettings().path
+WIDE_COLUMNS = 110
+"""Columns of a terminal in which the titles of models have room."""
 TEMPLATE_LINES = 5
 """Number of lines of a chat template that are shown. They are enough to recognize the family of the model."""
 
@@ -34,11 +36,18 @@ def list_(*, json: JsonOption = False) -> None:
         return print_json([_model_json(model) for model in cards()])
     from rich.table import Table
 
-    table = Table("name", "kind", "title", "size", "licence", "state", box=None)
+    table = Table(box=None)
+    # a name that is cut or broken cannot be copied
+    table.add_column("name", no_wrap=True, min_width=max(len(model.name) for model in cards()))
+    # a title says little more than the name
+    is_wide = console().width >= WIDE_COLUMNS
+    for column in ("kind", *(("title",) if is_wide else ()), "size", "licence", "state"):
+        table.add_column(column)
     for model in cards():
         size = _format_size(model.bytes) if model.bytes else f"~{_format_size(model.about_bytes)}"
         state = model_files.model_state(model)
-        table.add_row(model.name, model.kind, model.title, size, model.license, state)
+        title = (model.title,) if is_wide else ()
+        table.add_row(model.name, model.kind, *title, size, model.license, state)
     return console().print(table)
 
 

@@ -55,6 +55,7 @@ def _find_targets(provider: str, base_url: str, settings: EngineSettings) -> lis
         raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(provider_names())}")
     if not is_remote(settings):
         raise ConfigError(
-            f"the settings name no remote server; choose one with --provider: {', '.join(provider_names())}"
+            f"the settings name no remote server; choose one with --provider: {', '.join(provider_names())}; "
+            "lsp-harness model list shows the models for this machine"
         )
     return targets(settings)

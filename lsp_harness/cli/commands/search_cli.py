@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli import file_place
 from lsp_harness.cli.composition import read_user_file
-from lsp_harness.cli.console import JsonOption, print_json, require_positive, say
+from lsp_harness.cli.console import JsonOption, print_json, require_positive, say, warn
 from lsp_harness.cli.file_place import check_folder
 from lsp_harness.cli.project_folder import Folder, load_project_at
 from lsp_harness.errors import UsageError
@@ -111,7 +111,13 @@ def _print_hits(hits: Sequence[FoundCode], *, explains: bool, json: bool) -> int
         say(line)
         if one.text:
             say(f"  {one.line}: {shorten(one.text)}")
-    return 0 if hits else 1
+    return 0 if hits else _report_nothing()
+
+
+def _report_nothing() -> int:
+    """Say on standard error that nothing was found, and return the exit status."""
+    warn("nothing was found; try other words, or fewer of them")
+    return 1
 
 
 def shorten(text: str) -> str:
@@ -125,6 +131,7 @@ def _print_files(files: Sequence[tuple[str, float]], *, json: bool) -> int:
     else:
         for path, _ in files:
             say(path)
+        return 0 if files else _report_nothing()
     return 0 if files else 1
 
 

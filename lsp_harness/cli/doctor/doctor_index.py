@@ -66,7 +66,9 @@ def _check_languages(status: IndexStatus) -> Iterator[DoctorRow]:
             says += f"; the installed grammar for {', '.join(coverage.unfit_grammars)} does not fit its tags"
         if coverage.installable:
             says += f"; for {', '.join(coverage.installable)}: {install_command('languages')}"
-        yield DoctorRow("note", "languages", says)
+        # there is nothing to do about a text file or a list of ignored files
+        has_repair = coverage.unfit_grammars or coverage.installable
+        yield DoctorRow("note" if has_repair else "ok", "languages", says)
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

@@ -18,7 +18,7 @@ from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.line_reader import LineCancelledError, LineReader, PipedLines
 from lsp_harness.cli.sessions.run_cli import run
 from lsp_harness.cli.sessions.session_client import Frame, SessionClient, SessionNotOpened, as_object, run_session
-from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, SessionFlags
+from lsp_harness.cli.sessions.session_flags import UNATTENDED_MODE, CodeFlags, PersonFlags, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
 from lsp_harness.cli.sessions.terminal_question import TerminalQuestion, write_question
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
@@ -51,6 +51,11 @@ NEEDS = (
     "lsp-harness code answers questions about code and edits it"
 )
 RETRY_QUESTION = "What should be different? "
+NOTHING = {
+    "mcp": "the settings name no MCP server; docs/mcp.md says how to add one",
+    "tasks": "no task was started in this session",
+}
+"""Command → what stands for an empty answer."""
 BARE_COMMANDS = frozenset({"exit", "quit", "help", "undo", "redo"})
 """Commands that may be written without their slash."""
 STOPPED_BY_CTRL_C = 130
@@ -61,12 +66,12 @@ class ConversationStoppedError(Exception):
     """The person ended the conversation in the middle of something."""
 
 
-def chat(*, flags: SessionFlags | None = None) -> int:
+def chat(*, flags: PersonFlags | None = None) -> int:
     """Talk with the model in a terminal, in the present folder.
 
     The model may use tools. Before it changes a file or runs a command, you are asked.
     """
-    flags = flags or SessionFlags()
+    flags = flags or PersonFlags()
     return converse(replace(flags, driver=flags.driver or "chat"))
 
 
@@ -317,7 +322,7 @@ class TerminalConversation:
         elif name not in commands:
             sys.stdout.write(f"{HELP}\n")
         elif response := await self._request(client, commands[name] | {"request_id": name}):
-            _write(_describe(response))
+            _write(_describe(response) or NOTHING.get(name, "nothing"))
 
     async def _request(self, client: SessionClient, frame: Frame) -> Frame | None:
         """Send a command, and return its response. None if the session has ended."""
@@ -369,7 +374,7 @@ def _describe(frame: Frame) -> str:
     if isinstance(result, dict):
         shown = {str(key): _describe_value(value) for key, value in as_object(result).items()}
         return "\n".join(f"{key}: {value}" for key, value in shown.items() if value)
-    return "\n".join(map(_describe_value, result)) if isinstance(result, list) and result else "nothing"  # pyright: ignore[reportUnknownArgumentType]
+    return "\n".join(map(_describe_value, result)) if isinstance(result, list) else ""  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _describe_value(value: object) -> str:
@@ -401,15 +406,17 @@ def code(
     ] = "",
     /,
     *,
-    project: Annotated[str, Parameter(help="The folder of the project. The default is the present folder.")] = "",
-    flags: SessionFlags | None = None,
+    project: Annotated[
+        str, Parameter(help="The folder of the project. The default is the present folder.", show_default=False)
+    ] = "",
+    flags: CodeFlags | None = None,
 ) -> int:
     """Change, fix, write and explain the code of a project, in a terminal.
 
     Say what to do, and where if you know it. You see each step, then the change as a diff, and are asked whether to
     apply it.
     """
-    flags = flags or SessionFlags()
+    flags = flags or CodeFlags()
     if project and flags.cwd:
         raise UsageError("--project and --cwd mean the same; give one of them")
     flags = replace(flags, driver="code", cwd=project or flags.cwd)

@@ -16,12 +16,13 @@ from lsp_harness.cli.console import print_json, say, warn
 from lsp_harness.cli.file_place import PlaceText
 from lsp_harness.cli.sessions.ending_signals import Termination
 from lsp_harness.cli.sessions.session_client import SessionClient, SessionNotOpened, run_session
-from lsp_harness.cli.sessions.session_flags import SchemaError, SessionFlags
+from lsp_harness.cli.sessions.session_flags import PersonFlags, SchemaError, SessionFlags
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.errors import EngineRefused, HarnessError, UsageError
+from lsp_harness.errors import EngineRefused, UsageError
 
-EXIT_NOT_JSON, EXIT_MISMATCH = 3, 4
-"""Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not."""
+EXIT_NOT_JSON, EXIT_MISMATCH = 5, 6
+"""Exit statuses of an answer that does not fit --json-schema. A local model always fits it, a service may not. 3 and 4
+are about models and engines, as those of other commands are."""
 OutputFormat = Literal["text", "json", "stream-json"]
 OutputOption = Annotated[
     OutputFormat, Parameter(help="text: the answer. json: one object. stream-json: an object for each event.")
@@ -57,6 +58,11 @@ class RunResult:
             case "cost_update":
                 for key in TOKEN_KEYS:
                     self.usage[key] += int(frame.get(key) or 0)
+            case "candidate":
+                # those of the driver code, which has no messages of a model
+                self.usage["input_tokens"] += int(frame.get("evaluated") or 0) + int(frame.get("reused") or 0)
+                self.usage["output_tokens"] += int(frame.get("generated") or 0)
+                self.usage["cached_tokens"] += int(frame.get("reused") or 0)
             case "hook_decision" if frame.get("by") == "mode" and frame.get("decision") == "deny":
                 self.is_denied_by_mode = True
             case "error" if not frame.get("recoverable"):
@@ -73,33 +79,27 @@ def run(
     prompt: Annotated[str, Parameter(help="The prompt. - reads it from standard input.")],
     /,
     *,
-    flags: SessionFlags | None = None,
+    flags: PersonFlags | None = None,
     output_format: OutputOption = "text",
 ) -> int:
     """Send one prompt, and print the answer.
 
     It is a question about code, or a checked edit. A model that can use tools has a conversation instead. The answer
-    goes to standard output, and what happens meanwhile to standard error. The exit status is 0 if the model
-    finished, and 1 if it did not. 2 means wrong arguments; 3 an answer that is not JSON, and 4 one that does not fit
-    --json-schema.
+    goes to standard output, and what happens meanwhile to standard error. The exit status is 0 if the model finished,
+    and 1 if it did not. 2 means wrong arguments, 3 a problem of the model, 4 one of the engine, 5 an answer that is not
+    JSON, and 6 one that does not fit --json-schema.
     """
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
         raise UsageError("the prompt is empty; write what to do")
-    try:
-        return asyncio.run(Termination().guard(_run(text, flags or SessionFlags(), output_format)))
-    except HarnessError as error:
-        if error.exit_code not in (EXIT_NOT_JSON, EXIT_MISMATCH):
-            raise
-        # these statuses are about answers here, and of other commands about models and engines
-        raise SessionNotOpened(error.message, 1) from error
+    return asyncio.run(Termination().guard(_run(text, flags or PersonFlags(), output_format)))
 
 
 def ask(
     prompt: Annotated[str, Parameter(help="The question. - reads it from standard input.")],
     /,
     *,
-    flags: SessionFlags | None = None,
+    flags: PersonFlags | None = None,
     output_format: OutputOption = "text",
 ) -> int:
     """Ask a question about the code of this folder. Nothing is changed.
@@ -107,7 +107,7 @@ def ask(
     The index, the checks and git answer questions for facts. For others, the lines of code are shown, and then at most
     three sentences of the model.
     """
-    flags = flags or SessionFlags()
+    flags = flags or PersonFlags()
     flags = replace(flags, driver=flags.driver or "code", only_answers=True)
     return run(prompt, flags=flags, output_format=output_format)
 
@@ -116,7 +116,7 @@ def explain(
     what: Annotated[str, Parameter(help="A name, a file, or lines such as geo.py:10-20.")],
     /,
     *,
-    flags: SessionFlags | None = None,
+    flags: PersonFlags | None = None,
     output_format: OutputOption = "text",
 ) -> int:
     """Show the code of a name, a file or lines, and what the model says about it.

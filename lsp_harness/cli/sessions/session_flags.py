@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, make_dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,9 +34,13 @@ class CommandFlags:
     """The flags of a command that are no options of its session."""
 
     permission_prompt_tool: Annotated[
-        str, Parameter(help="`stdio`: the client answers questions about permissions. For programs, with `session`.")
+        str,
+        Parameter(
+            help="`stdio`: the client answers questions about permissions. For programs, with `session`.",
+            show_default=False,
+        ),
     ] = ""
-    debug: Annotated[bool, Parameter(negative="", help="Show details on standard error.")] = False
+    debug: Annotated[bool, Parameter(negative="", show_default=False, help="Show details on standard error.")] = False
 
     def options(self, source: str, *, has_person: bool = False) -> SessionOptions:
         """Return the options of a session.
@@ -75,7 +79,13 @@ def _turns_off(item: Option) -> bool:
 def _make_field(item: Option) -> tuple[str, Any, Any]:
     """Return the name, the type and the default of the field of a flag."""
     form = item.form
-    parameter = Parameter(form.flags or None, help=form.help, negative="" if form.kind == "flag" else None)
+    parameter = Parameter(
+        form.flags or None,
+        help=form.help,
+        negative="" if form.kind == "flag" else None,
+        # no limit, no text and no: the help of the option says so where it matters
+        show_default=None if form.absent and form.kind != "flag" else False,
+    )
     if form.kind == "flag":
         return _flag_field(item), Annotated[bool, parameter], field(default=False)
     default = form.absent if form.kind in FLAG_TYPES else None
@@ -103,6 +113,24 @@ def _read_value(item: Option, value: Any) -> Any:
 
 
 FLAG_OPTIONS = tuple(item for item in list_options(SessionOptions) if item.form.is_flag)
+PROGRAM_FLAGS = frozenset({"permission_prompt_tool", "ask_permissions", "permission_timeout", "client_hooks"})
+"""Options for programs that speak the protocol of `session`. The help for people leaves them out."""
+CHAT_FLAGS = frozenset({"driver", "json_schema", "system_prompt"})
+"""Options that `code` has no use for."""
+
+
+def _make_flags(name: str, hidden: Collection[str] = ()) -> Any:
+    """Return the class of the options of a command, whose help does not show some of them."""
+    inherited = [(item.name, item.type, field(default=item.default)) for item in fields(CommandFlags)]
+    rows = [
+        (flag, Annotated[annotation, Parameter(show=False)] if flag in hidden else annotation, default)
+        for flag, annotation, default in (*inherited, *map(_make_field, FLAG_OPTIONS))
+    ]
+    namespace = {"__doc__": "The options of a session on the command line.", "__module__": __name__}
+    made = make_dataclass(name, rows, bases=(CommandFlags,), namespace=namespace, frozen=True)
+    return Parameter(name="*")(made)
+
+
 if TYPE_CHECKING:
 
     @dataclass(frozen=True)
@@ -112,16 +140,16 @@ if TYPE_CHECKING:
         def __init__(self, **values: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
 
+    class PersonFlags(SessionFlags):
+        """The options of a command for people, which may have those of programs but does not show them."""
+
+    class CodeFlags(SessionFlags):
+        """The options of `code`."""
+
 else:
-    SessionFlags = Parameter(name="*")(
-        make_dataclass(
-            "SessionFlags",
-            [_make_field(item) for item in FLAG_OPTIONS],
-            bases=(CommandFlags,),
-            namespace={"__doc__": "The options of a session on the command line.", "__module__": __name__},
-            frozen=True,
-        )
-    )
+    SessionFlags = _make_flags("SessionFlags")
+    PersonFlags = _make_flags("PersonFlags", PROGRAM_FLAGS)
+    CodeFlags = _make_flags("CodeFlags", PROGRAM_FLAGS | CHAT_FLAGS)
 
 
 def split_list(text: str | None) -> tuple[str, ...] | None:

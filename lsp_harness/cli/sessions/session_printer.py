@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from lsp_harness.cli.console import make_encodable
+from lsp_harness.cli.sessions.diff_colours import paint_diffs
 from lsp_harness.cli.sessions.live_line import LiveLine
 from lsp_harness.text.visible_text import escape_controls
 from lsp_harness.wire.stage_lines import describe_stage
@@ -42,6 +43,7 @@ class SessionPrinter:
         self._is_verbose = is_verbose
         self._is_within_line = False
         self.live = LiveLine(self._details)
+        self._last_stage = ""
 
     def show(self, frame: Frame) -> None:
         """Print one frame, if it says something to a person."""
@@ -60,6 +62,7 @@ class SessionPrinter:
                 self._print_line(f"error: {frame.get('message')}")
             case "state" | "candidate" | "verify" if line := describe_stage(frame):
                 self._print_line(line)
+                self._last_stage = line
             case "task":
                 self._print_line(f"· task {frame.get('task_id')} {frame.get('status')}: {frame.get('summary') or ''}")
             case "compaction":
@@ -92,7 +95,8 @@ class SessionPrinter:
 
     def _print_line(self, text: str) -> None:
         self.end_line()
-        self._details.write(f"{make_encodable(escape_controls(text), self._details)}\n")
+        shown = make_encodable(escape_controls(text), self._details)
+        self._details.write(f"{paint_diffs(shown, self._details)}\n")
         self._details.flush()
 
     def _show_end(self, frame: Frame) -> None:
@@ -109,7 +113,9 @@ class SessionPrinter:
 
     def _show_stop(self, frame: Frame) -> None:
         self.end_line()
-        reason, detail = frame.get("reason"), frame.get("detail")
+        reason, detail = frame.get("reason"), str(frame.get("detail") or "")
+        # the last state of an edit has said it
+        detail = "" if detail and self._last_stage.endswith(detail) else detail
         if reason != "completed":
             self._print_line(f"the turn ended: {reason}{f' ({detail})' if detail and detail != reason else ''}")
 

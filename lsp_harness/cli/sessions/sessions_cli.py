@@ -1,4 +1,4 @@
-"""`lsp-harness sessions`: list, show, search, fork, export and undo the saved sessions."""
+"""`lsp-harness sessions`: list, show, search, fork, export, undo and delete the saved sessions."""
 
 import asyncio
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import time
 from typing import Annotated
 
 import cyclopts
@@ -13,6 +14,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.console import JsonOption, console, print_json, say, warn
 from lsp_harness.cli.sessions.terminal_person import read_answer
+from lsp_harness.cli.sessions.terminal_question import NO, YES
 from lsp_harness.cli.sessions.undo_question import ask_undo, is_dialog
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, StaleDocument, UsageError
@@ -24,6 +26,7 @@ from lsp_harness.kernel.projections.session_state import project_session
 from lsp_harness.kernel.projections.summary import BUDGET_TOKENS, Summary
 from lsp_harness.sessions.session_export import ExportFormat, export_events, render_transcript
 from lsp_harness.sessions.session_list import SessionRow, find_sessions, list_rows, list_tree
+from lsp_harness.sessions.session_removal import DAY_S, delete_sessions, find_idle
 from lsp_harness.sessions.session_undo import (
     UndoResult,
     UndoWish,
@@ -35,7 +38,8 @@ from lsp_harness.text.wording import format_count
 
 SHOWN_SESSIONS = 20
 SHOWN_CHARS = 300
-app = cyclopts.App(name="sessions", help="List, show, search, fork and export saved sessions, and undo their edits.")
+PRUNED_DAYS = 30
+app = cyclopts.App(name="sessions", help="List, show, search, fork, export and delete sessions, and undo their edits.")
 
 SessionId = Annotated[
     str, Parameter(help="The name of a session, its beginning or its end. The default is the last one here.")
@@ -170,6 +174,77 @@ def export(
         raise UsageError(f"{output} cannot be written: {error.strerror}; name another file") from error
     say(f"{format_count(len(events), 'event')} written to {output}")
     return 0
+
+
+@app.command
+def delete(ids: tuple[str, ...], /, *, json: JsonOption = False) -> int:
+    """Delete sessions of this folder: their events, and with them the way to undo their edits.
+
+    Parameters
+    ----------
+    ids
+        The names of the sessions, their beginnings or their ends; of another folder, the whole names.
+    """
+    store, here = SessionStore(), Path.cwd()
+    if not all(id.strip() for id in ids):
+        raise UsageError("a name of a session is empty; lsp-harness sessions list shows the names")
+    found = list(dict.fromkeys(store.find(id, here, is_strict=True) for id in ids))
+    delete_sessions(store, found)
+    print_json({"deleted": found}) if json else say(
+        f"{format_count(len(found), 'session')} deleted: {', '.join(found)}"
+    )
+    return 0
+
+
+@app.command
+def prune(
+    *,
+    days: Annotated[int, Parameter(help="How long nothing was written to a session, so that it is deleted.")] = (
+        PRUNED_DAYS
+    ),
+    all: AllFolders = False,
+    dry_run: Annotated[bool, Parameter(negative="", help="Delete nothing, and show what would be deleted.")] = False,
+    yes: Annotated[bool, Parameter(("--yes", "-y"), negative="", help="Do not ask.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Delete the sessions of this folder that were not used for a long time.
+
+    A session that is open stays, and one that a younger session continues. In a terminal, you see the sessions, and are
+    asked. Elsewhere, write --yes.
+    """
+    if days < 0:
+        raise UsageError("--days must be 0 or more")
+    store = SessionStore()
+    ids = store.ids() if all else store.ids_of_folder(Path.cwd())
+    old, names = find_idle(store, ids, time() - days * DAY_S), short_ids(store.ids())
+    rows = [row for row in list_rows(store, ids=old) if not json]
+    if not json and old:
+        _print_rows(rows, names, json=False, is_all=all)
+    is_sure = yes or (bool(old) and not dry_run and is_dialog() and not json and asyncio.run(_confirm_deletion(old)))
+    if is_sure and not dry_run:
+        delete_sessions(store, old)
+    elif old and not dry_run:
+        warn("nothing was deleted" if is_dialog() else "nothing was deleted; to delete these sessions, write --yes")
+    done = is_sure and not dry_run
+    if json:
+        print_json({"deleted": old if done else [], "found": old})
+    elif done or not old:
+        say(
+            f"{format_count(len(old), 'session')} deleted"
+            if old
+            else f"no session is older than {format_count(days, 'day')}"
+        )
+    return 0 if done or dry_run or not old else 1
+
+
+async def _confirm_deletion(ids: Sequence[str]) -> bool:
+    """Ask the person at the terminal. Only an explicit yes counts."""
+    while (line := await read_answer(f"Delete {format_count(len(ids), 'session')}? [y/n] ")) is not None:
+        answer = line.strip().casefold()
+        if answer in YES | NO:
+            return answer in YES
+        say("Write y or n.")
+    return False
 
 
 @Parameter(name="*")

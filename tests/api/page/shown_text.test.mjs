@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { diffLineKinds } from "../../../lsp_harness/api/page/diff_view.js";
-import { shownLine, shownSize, shownText } from "../../../lsp_harness/api/page/shown_text.js";
+import { shownFolder, shownLine, shownSize, shownText } from "../../../lsp_harness/api/page/shown_text.js";
 
 test("characters that cannot be seen are written out", () => {
   assert.equal(shownText("a\u001b[31mb\u202ec\u200bd\r\ne\tf"), "a⟨001B⟩[31mb⟨202E⟩c⟨200B⟩d\ne\tf");
@@ -13,6 +13,10 @@ test("long texts are cut, and say so", () => {
   assert.equal(shownLine(" a\n b "), "a b");
   assert.equal(shownText(undefined), "");
   assert.equal(shownText({ a: 1 }), '{"a":1}');
+});
+
+test("a folder is shown by its name", () => {
+  assert.deepEqual(["/home/me/shop", "C:\\work\\shop\\", "/", undefined].map(shownFolder), ["shop", "shop", "", ""]);
 });
 
 test("sizes have units", () => {

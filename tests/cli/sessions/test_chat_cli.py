@@ -106,13 +106,23 @@ def test_slash_commands_change_the_mode_and_undo_and_report(
     shell.file("a.py", "x = 1\n")
     edit = make_tool_call("edit", path="a.py", old="x = 1", new="x = 2")
     talk(
-        script(edit, "done"), "/mode trust", "make it two", "/undo", "/status", "/tasks", "/fork", "/mode nope", "/what"
+        script(edit, "done"),
+        "/mode trust",
+        "make it two",
+        "/undo",
+        "/status",
+        "/tasks",
+        "/mcp",
+        "/fork",
+        "/nope",
+        "/mode nope",
     )
     out = capsys.readouterr().out
     assert (shell.folder / "a.py").read_text() == "x = 1\n"
     assert "permission_mode: trust" in out
     assert "a.py" in out
     assert "turns: 1" in out
+    assert "no task was started in this session\nthe settings name no MCP server" in out
     assert "nope" in out
     assert "/undo         undo the edits of the last turn" in out
     assert len(SessionStore().ids()) == 2

