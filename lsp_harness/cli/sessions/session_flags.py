@@ -143,7 +143,7 @@ if TYPE_CHECKING:
     class PersonFlags(SessionFlags):
         """The options of a command for people, which may have those of programs but does not show them."""
 
-    class CodeFlags(SessionFlags):
+    class CodeFlags(PersonFlags):
         """The options of `code`."""
 
 else:
