@@ -120,6 +120,10 @@ class Generation:
     """Also edit the code that depends on the code of a prompt: overrides, callers and tests. If this is off, a prompt
     edits one symbol only. See [The code driver](code-driver.md#plans).
     """
+    format: bool = True
+    """Format the lines that an edit by the model changes by the formatter that the project configures, before the
+    checks. See [After an edit](after-an-edit.md).
+    """
     test_repair_s: int = 120
     """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
     temperature_classify: float = 0.1

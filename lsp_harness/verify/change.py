@@ -15,6 +15,7 @@ from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceed
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import BYTE_ORDER_MARK, Document
 from lsp_harness.text.edit import Edit, apply, differences, line_edits
+from lsp_harness.text.position import Span
 
 Author = Literal["repair", "linter", "rewrite"]
 """The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a
@@ -63,10 +64,22 @@ class Change:
         """Return the change from one text to another. The other arguments are the attributes."""
         return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
+    def with_after(self, data: bytes) -> "Change":
+        """Return the change by the same author that leads to another text."""
+        after = Document.from_text(self.after.uri, data, language=self.after.language, version=self.after.version)
+        edits = tuple(line_edits(self.before.data, data))
+        return Change(self.before, after, edits, self.file, self.root, self.author)
+
     @property
     def start(self) -> int:
         """The first byte that is edited, or 0 if nothing is. Findings about the whole proposal are shown there."""
         return self.edits[0].start if self.edits else 0
+
+    @property
+    def new_span(self) -> Span:
+        """The bytes of `after` from the first edited byte to the last one."""
+        kept = len(self.before.data) - (self.edits[-1].end if self.edits else 0)
+        return Span(self.start, max(self.start, len(self.after.data) - kept))
 
     @property
     def new_lines(self) -> frozenset[int]:

@@ -291,6 +291,7 @@ def test_every_setting_of_the_schema_has_a_test_of_its_effect() -> None:
         "verification.debounce_ms",  # tests/harness
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         "generation.plan",  # tests/sessions/test_code_turns.py
+        "generation.format",  # tests/coding/test_finished_edits.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
         "verification.on_open",  # tests/harness/test_outside_world.py
         # tests/harness/test_actions.py, tests/server/sessions/test_actions_of_projects.py
