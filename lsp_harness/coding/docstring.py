@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
@@ -77,6 +78,8 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
 @dataclass(frozen=True, slots=True)
 class WriteDocstring(EditTask):
     """The task that lets the model write a docstring for the function at a span."""
+
+    finishes_edits: ClassVar[bool] = True
 
     context: TurnContext
     span: Span

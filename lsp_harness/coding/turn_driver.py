@@ -78,7 +78,7 @@ class TurnDriver:
 
     def __post_init__(self) -> None:
         self.states = self.context.states or TurnStates(self.context.turn)
-        self.candidates = CandidateChecks(self.context, self.states)
+        self.candidates = CandidateChecks(self.context, self.states, self.task.finishes_edits)
 
     @property
     def context(self) -> TurnContext:

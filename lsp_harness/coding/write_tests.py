@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
@@ -117,6 +117,8 @@ class WriteTests(EditTask):
 
     The test file is empty if it does not exist yet.
     """
+
+    finishes_edits: ClassVar[bool] = True
 
     context: TurnContext
     target: TargetFunction

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from lsp_harness.coding.candidates.finished_changes import finish_changes
 from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
@@ -343,7 +344,10 @@ class CodeTurn:
         context = await self._create_context(changes.main.before, "edit")
         if self.states.current != "VERIFY":
             self.states.enter("VERIFY")
+        finished = await finish_changes(context, changes)
+        changes = finished.changes
         verdict = await run_checks(changes, context.create_checks())
+        verdict = replace(verdict, outcomes=(*finished.notes, *verdict.outcomes))
         self.turn.append(ChecksCompleted.from_verdict(verdict, 0))
         if not verdict.passed:
             lines = [line for outcome in verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
