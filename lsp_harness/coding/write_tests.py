@@ -68,7 +68,7 @@ class TargetFunction:
 
 def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunction | None:
     """Return the Python function around an offset, or None if a test could not call it."""
-    function = scope.enclosing_function(tree, offset)
+    function = scope.function_at(tree, offset)
     if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
     class_ = scope.enclosing_class(tree, function.start)

@@ -65,7 +65,7 @@ class EditVerbs:
         has_selection = bool(document.data[slice(*span)].strip())
         verbs: list[EditVerb] = ["instruct"] if has_selection else []
         tree = self._services.documents.tree(document)
-        function = scope.enclosing_function(tree, span.start) if tree else None
+        function = scope.function_at(tree, span.start) if tree else None
         is_on_header = bool(function and document.line_of(span.start) in _header_lines(document, function))
         if tree and is_on_header:
             if find_docstring_place(tree, span.start):
