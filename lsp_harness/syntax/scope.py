@@ -3,12 +3,12 @@
 The query `scopes.scm` of each language defines which nodes these are. This module selects among them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import Span, decode
@@ -57,17 +57,28 @@ def function_at(tree: SyntaxTree, offset: int) -> Scope | None:
 
 def declared_function(tree: SyntaxTree, name_start: int) -> Scope | None:
     """Return the function that a name declares: one with this name, or one that is assigned to it, or None."""
-    node = function_node(tree.root, name_start)
+    outermost = next((node for node in tree.root.children if node.start_byte <= name_start < node.end_byte), None)
+    if outermost is None:
+        return None
+    functions = captures(tree.language, "scopes", outermost, (name_start, outermost.end_byte)).get("function", [])
+    ids = {node.id for node in functions}
+    node = find_declared_node(tree.root, name_start, lambda node: node.id in ids)
     return _make_scope(node, "function") if node else None
 
 
-def function_node(root: Node, name_start: int) -> Node | None:
-    """Return the node of the function that a name declares, as `declared_function` does."""
+def find_declared_node(root: Node, name_start: int, is_function: Callable[[Node], bool]) -> Node | None:
+    """Return the node of the function with a name, or of the one that is assigned to it, or None.
+
+    Args:
+        root: The root of the tree.
+        name_start: The offset of the name.
+        is_function: Returns whether a node is a function.
+    """
     for node in nodes_around(root, name_start, name_start):
         value = _first_field(node, *VALUE_FIELDS)
-        if value and value.type in FUNCTION_NODES and name_start < value.start_byte:
+        if value and name_start < value.start_byte and is_function(value):
             return value
-        if node.type in FUNCTION_NODES:
+        if is_function(node):
             return node
     return None
 

@@ -13,7 +13,15 @@ ARROW = """/**
 export const splitPath = (path: string): string[] => path.split("/");
 """
 FIELD = "export class Box {\n  size = 1;\n  scale = (factor: number) => {\n    return this.size * factor;\n  };\n}\n"
-PYTHON = 'def split(path):\n    """Split a path.\n\n    Args:\n        path: The path.\n    """\n    return path.split("/")\n'
+PYTHON = """\
+def split(path):
+    '''Split a path.
+
+    Args:
+        path: The path.
+    '''
+    return path.split("/")
+"""
 
 
 @pytest.mark.parametrize(

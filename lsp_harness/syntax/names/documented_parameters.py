@@ -16,7 +16,8 @@ FIELD = r"[:@](?:param|parameter|arg|argument|key|keyword|kwarg|type)[ \t]+(?:[^
 TAG = r"[@\\]param(?:eter)?[ \t]+(?:\{[^\n]*?\}[ \t]+)?\[?"
 """The beginning of a tag up to the name: a type in braces, and a bracket before an optional parameter."""
 GOOGLE_HEAD = re.compile(
-    rb"(?:[rRuU]?(?:\"\"\"|'''))?(?:Args|Arguments|Parameters|Params|(?:Keyword|Other) (?:Args|Arguments|Parameters))[ \t]*:[ \t]*"
+    rb"(?:[rRuU]?(?:\"\"\"|'''))?(?:Args|Params|(?:(?:Keyword|Other) )?(?:Arguments|Parameters)|(?:Keyword|Other) Args)"
+    rb"[ \t]*:[ \t]*"
 )
 NUMPY_HEAD = re.compile(rb"(?:(?:Other |Keyword )?Parameters|(?:Other |Keyword )?Arguments)[ \t]*")
 UNDERLINE = re.compile(rb"-{3,}[ \t]*")

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from tree_sitter import Node
 
 from lsp_harness.errors import NoAnswer
+from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
 from lsp_harness.syntax.names.occurrences import MAX_OCCURRENCES, Occurrence, find_occurrences
-from lsp_harness.syntax.scope import function_node
+from lsp_harness.syntax.scope import find_declared_node
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span, encode
 
@@ -27,7 +28,7 @@ def find_parameter_uses(tree: SyntaxTree, name_start: int, name: str, new_name: 
     Raises:
         NoAnswer: There is no such parameter, or it cannot be renamed safely.
     """
-    function = function_node(tree.root, name_start)
+    function = find_declared_node(tree.root, name_start, lambda node: node.type in FUNCTION_NODES)
     if function is None:
         raise NoAnswer("this is no function, so it has no parameters")
     span = Span(*function.byte_range)
