@@ -310,7 +310,8 @@ class CodeTurn:
         snapshot = self.services.workspace.snapshot(document)
         function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
         if function and snapshot.root and snapshot.file:
-            test_file = find_test_file(snapshot.root, snapshot.file)
+            index = self.services.index.query
+            test_file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
             test_document, _ = open_test_file(self.services.documents, test_file)
             return await self._run_task(
                 located, test_document, lambda context: run_edit_task(WriteTests(context, function))

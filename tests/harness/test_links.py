@@ -124,7 +124,8 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     snapshot = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
-    file = find_test_file(snapshot.root, snapshot.file)
+    index = b.harness.services.index.query
+    file = await find_test_file(index, snapshot.root, snapshot.file, "f")
     assert file == b.folder / "link/tests/test_a.py"
     opened = Document.from_text(uri_of(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)

@@ -185,7 +185,8 @@ def test_an_assigned_function_is_the_one_at_its_declaration(line: int, name: str
     assert tree
     start = tree.document.line_starts[line] + (FUNCTIONS.splitlines()[line].index("run") if name == "run" else 0)
     function, span = function_at(tree, start), function_text_span(tree, start)
-    assert function and span
+    assert function
+    assert span
     assert function.name == name
     assert decode(tree.data[slice(*span)]).startswith(first)
 

@@ -114,7 +114,8 @@ class EditVerbs:
             raise NoAnswer(
                 "there is no function here that a test could import; so far, tests are written for Python only"
             )
-        file = find_test_file(snapshot.root, snapshot.file)
+        index = self._services.index.query
+        file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
         document, is_new = open_test_file(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
