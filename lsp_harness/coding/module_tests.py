@@ -52,8 +52,8 @@ def _count_common_parts(test: str, module: PurePath) -> int:
     return sum(part in words for part in module.parts[:-1] for words in PurePath(test).parts[:-1])
 
 
-def open_test_file(documents: OpenDocuments, file: Path) -> tuple[Document, bool]:
-    """Return the text of a test file, and whether the file does not exist yet. An open text counts as it is."""
+def open_or_begin(documents: OpenDocuments, file: Path) -> tuple[Document, bool]:
+    """Return the text of a file, and whether the file does not exist yet. An open text counts as it is."""
     uri = file.as_uri()
     for opened in documents:
         if opened.uri == uri or ((open_file := local_path(opened.uri)) and is_same_file(open_file, file)):

@@ -23,7 +23,6 @@ from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import EditProposed, OutputRead
 from lsp_harness.inference.request import Usage
 from lsp_harness.kernel.results import Progress, Proposal
-from lsp_harness.text.edit import diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import ChangeSet
@@ -312,7 +311,7 @@ async def _add_documentation(context: TurnContext, lines: list[str], failures: S
 
 def _create_diff(context: TurnContext, changes: ChangeSet) -> str:
     names = [context.path if change is changes.main else change.file.name for change in changes]
-    return "".join(diff(c.before.data, c.after.data, name) for c, name in zip(changes, names, strict=True))
+    return "".join(change.create_diff(name) for change, name in zip(changes, names, strict=True))
 
 
 def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext, earlier_candidates: int) -> str:

@@ -19,7 +19,8 @@ from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces, TextReader
 from lsp_harness.coding.location.task_mentions import read_task
-from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_or_begin
+from lsp_harness.coding.new_file import CreateFile, find_new_file, may_create_file
 from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
@@ -45,7 +46,6 @@ from lsp_harness.kernel.results import Proposal
 from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import diff
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.check import run_checks
@@ -139,6 +139,8 @@ class CodeTurn:
                 return answer
             intent = await self._understand_prompt()
         self.states.outcome = intent.intent
+        if path := await self._find_new_file():
+            return CodeResult("", path, await self._create_file(path))
         if intent.intent == "other":
             self.states.enter("ANSWER")
             return self._answer(ABILITIES)
@@ -195,8 +197,30 @@ class CodeTurn:
             for finding in examination.findings
         ]
 
+    async def _find_new_file(self) -> str:
+        """Return the path of the file that the prompt wants to be created, or an empty text.
+
+        Raises:
+            NoAnswer: The file exists, or would lie outside of the folder.
+        """
+        if not may_create_file(self.work.task):
+            return ""
+        root, _ = self.locator.open_folder()
+        return await find_new_file(self.services.index.query, root, self.work.task)
+
+    async def _create_file(self, path: str) -> Proposal:
+        """Write the text of a new file."""
+        self.states.enter("LOCATE")
+        self.states.outcome = f"New file {path}"
+        root, _ = self.locator.open_folder()
+        document, _ = open_or_begin(self.services.documents, root / path)
+        context = await self._create_context(document, "edit")
+        return self._record_single(context, await run_edit_task(CreateFile(context, Span(0, 0), self.work.task)))
+
     async def _understand_prompt(self) -> IntentChosen:
-        if parse_rename(self.work.task):
+        if may_create_file(self.work.task) and await self._find_new_file():
+            intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
+        elif parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
         elif known := understand_by_facts(self.work.task):
             intent = IntentChosen(known[0], "facts", known[1])
@@ -312,7 +336,7 @@ class CodeTurn:
         if function and snapshot.root and snapshot.file:
             index = self.services.index.query
             test_file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
-            test_document, _ = open_test_file(self.services.documents, test_file)
+            test_document, _ = open_or_begin(self.services.documents, test_file)
             return await self._run_task(
                 located, test_document, lambda context: run_edit_task(WriteTests(context, function))
             )
@@ -329,10 +353,12 @@ class CodeTurn:
         if item and item.path == context.path and texts.repeat(item):
             self.states.enter("GENERATE", reason=REPEATED)
             return await self._check_together(texts.create_changes(), REPEATED_SUMMARY, is_by_model=True)
-        proposal = await run(context)
-        self.turn.append(
-            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes.main.edits), proposal.summary)
-        )
+        return self._record_single(context, await run(context))
+
+    def _record_single(self, context: TurnContext, proposal: Proposal) -> Proposal:
+        """Record the only edit of a turn and propose it."""
+        edits = describe_edits(proposal.changes.main.edits)
+        self.turn.append(ItemCompleted(0, context.path, context.document.hash, edits, proposal.summary))
         return self._propose(proposal)
 
     # -- proposals
@@ -358,11 +384,7 @@ class CodeTurn:
     def _describe(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool) -> Proposal:
         # of several folders of the workspace, the code may be in any one
         text = "".join(
-            diff(
-                change.before.data,
-                change.after.data,
-                change.file.relative_to(change.root or change.file.parent).as_posix(),
-            )
+            change.create_diff(change.file.relative_to(change.root or change.file.parent).as_posix())
             for change in changes
         )
         return Proposal("", changes, verdict, text, verdict.conclude(maker), self.turn.number, is_by_model)

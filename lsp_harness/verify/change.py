@@ -4,6 +4,7 @@ Nothing here is on disk. A check that reads the file instead of `after` checks t
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from lsp_harness.syntax.grammars import advise_grammar
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import BYTE_ORDER_MARK, Document
-from lsp_harness.text.edit import Edit, apply, differences, line_edits
+from lsp_harness.text.edit import Edit, apply, diff, differences, line_edits
 from lsp_harness.text.position import Span
 
 Author = Literal["repair", "linter", "rewrite"]
@@ -74,6 +75,15 @@ class Change:
     def start(self) -> int:
         """The first byte that is edited, or 0 if nothing is. Findings about the whole proposal are shown there."""
         return self.edits[0].start if self.edits else 0
+
+    def create_diff(self, path: str) -> str:
+        """Return the change as a unified diff, in which a file that does not exist yet has no old name.
+
+        Args:
+            path: The path that the diff names.
+        """
+        is_new = not self.before.data and not os.path.lexists(self.file)
+        return diff(self.before.data, self.after.data, path, is_new=is_new)
 
     @property
     def new_span(self) -> Span:

@@ -68,3 +68,13 @@ async def test_a_test_that_calls_something_else_is_not_proposed(open_scripted: O
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await ask(opened, "write tests for encode")
     assert not (tmp_path / "project/test_codec.py").exists()
+
+
+async def test_a_new_test_file_for_a_function_is_the_file_of_its_module(
+    open_scripted: OpenScripted, tmp_path: Path
+) -> None:
+    opened = await open_scripted(*[{"text": REPLY}] * 4, driver="code")
+    (tmp_path / "project/codec.py").write_text(CODEC)
+    stopped = await ask(opened, "new test file for encode")
+    assert stopped.reason == "completed", stopped
+    assert (tmp_path / "project/test_codec.py").read_text() == f"from codec import encode\n\n\n{NEW}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_or_begin
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
@@ -116,7 +116,7 @@ class EditVerbs:
             )
         index = self._services.index.query
         file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
-        document, is_new = open_test_file(self._services.documents, file)
+        document, is_new = open_or_begin(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
         work = TurnWork("tests", f"tests for {function.name}", test_snapshot, report)
