@@ -5,7 +5,7 @@ A file that exists is never written over: such a prompt is about its code.
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
@@ -111,7 +111,9 @@ class CreateFile(Instruct):
             raise NoAnswer("the prompt contains what looks like a secret, so it is not sent to the model")
         if self.context.document.data:
             raise NoAnswer(f"{self.context.path} has a text already; say what to change in it")
-        return FileWriter(self.context, parse(self.context.document), Span(0, 0), 0, self.instruction)
+        # an empty text resembles everything, and a small model copies the examples that it gets
+        context = replace(self.context, workspace=None)
+        return FileWriter(context, parse(context.document), Span(0, 0), 0, self.instruction)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ formatted yet is no part of the proposal.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -177,10 +178,15 @@ def _has_same_program(old: Change, new: Change, formatted: bytes) -> bool:
     return dump_python(new.after.data) in (dump_python(old.after.data), dump_python(formatted))
 
 
+Run = tuple[int, int]
+"""The first line of some lines, and the line after them."""
+
+
 def select_formatted_lines(before: bytes, after: bytes, formatted: bytes) -> bytes:
     """Return the text after a change with those lines as a formatter writes them that overlap changed lines.
 
-    Blank lines that the formatter adds directly above or below changed lines count, too.
+    Blank lines that the formatter adds directly above or below changed lines count, too. Where it would indent
+    unchanged lines in another way, lines keep their indentation, and those stay that would become more or fewer.
 
     Args:
         before: The text before the change.
@@ -189,16 +195,53 @@ def select_formatted_lines(before: bytes, after: bytes, formatted: bytes) -> byt
     """
     old, new, target = (text.splitlines(keepends=True) for text in (before, after, formatted))
     changed = [(start, end) for _, _, start, end in differences(old, new)]
+    runs = _find_formatted_runs(new, target)
+    kept = [run for run in runs if any(_overlaps(run[0], other) for other in changed)]
+    keeps_indentation = any(_is_indentation(new, target, run) for run in runs if run not in kept)
     lines: list[bytes] = []
     position = 0
-    for start, end, target_start, target_end in differences(new, target):
-        if any(_overlaps((start, end), run) for run in changed):
-            lines += (*new[position:start], *target[target_start:target_end])
-            position = end
+    for (start, end), (target_start, target_end) in kept:
+        written = target[target_start:target_end]
+        if keeps_indentation:
+            if len(written) != end - start:
+                continue
+            written = [_indent_like(line, own) for line, own in zip(written, new[start:end], strict=True)]
+        lines += (*new[position:start], *written)
+        position = end
     return b"".join((*lines, *new[position:]))
 
 
-def _overlaps(first: tuple[int, int], second: tuple[int, int]) -> bool:
+def _indent_like(line: bytes, other: bytes) -> bytes:
+    """Return a line with the indentation of another one."""
+    return other[: len(other) - len(other.lstrip())] + line.lstrip()
+
+
+def _find_formatted_runs(new: Sequence[bytes], target: Sequence[bytes]) -> list[tuple[Run, Run]]:
+    """Return the runs of lines that a formatter writes in another way, as small as possible, and its own lines.
+
+    Lines that differ only in blanks are a run each: a formatter that indents a whole function changes every line of it.
+    """
+    runs: list[tuple[Run, Run]] = []
+    new_end = target_end = 0
+    found = differences([b"".join(line.split()) for line in new], [b"".join(line.split()) for line in target])
+    for start, end, target_start, next_end in (*found, (len(new), len(new), len(target), len(target))):
+        pairs = zip(range(new_end, start), range(target_end, target_start), strict=True)
+        runs += [((n, n + 1), (m, m + 1)) for n, m in pairs if new[n] != target[m]]
+        if (start, target_start) != (end, next_end):
+            runs.append(((start, end), (target_start, next_end)))
+        new_end, target_end = end, next_end
+    return runs
+
+
+def _is_indentation(new: Sequence[bytes], target: Sequence[bytes], run: tuple[Run, Run]) -> bool:
+    """Return whether a formatter changes nothing but the indentation of some lines."""
+    (start, end), (target_start, target_end) = run
+    pairs = [*zip(new[start:end], target[target_start:target_end], strict=False)]
+    is_one_by_one = end - start == target_end - target_start
+    return is_one_by_one and all(line != other and line.lstrip() == other.lstrip() for line, other in pairs)
+
+
+def _overlaps(first: Run, second: Run) -> bool:
     """Return whether two runs of lines overlap. An empty run overlaps what it lies in or directly beside."""
     is_empty = first[0] == first[1] or second[0] == second[1]
     if is_empty:

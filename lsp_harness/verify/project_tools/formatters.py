@@ -134,7 +134,6 @@ class Prettier(Formatter):
     name = "prettier"
     suffixes = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".css", ".scss", ".less")
     install_hint = "npm install"
-    hooks = ("prettier",)
 
     def find_settings(self, folder: Path) -> str:
         if name := find_configuration(folder, PRETTIER_FILES):

@@ -62,9 +62,16 @@ def test_the_edition_of_rust_is_that_of_the_crate_or_its_workspace(tmp_path: Pat
         ("a=1\nb = 2\nc = 3\n", "a=1\nb = 2\nc=4\n", "a = 1\nb = 2\nc = 4\n", "a=1\nb = 2\nc = 4\n"),
         # blank lines below an added block belong to it
         ("a = 1\n", "def f(): ...\na = 1\n", "def f(): ...\n\n\na = 1\n", "def f(): ...\n\n\na = 1\n"),
-        # where lines were only removed, the lines around it count
-        ("a = 1\n\nb = 2\n\nc=3\n", "a = 1\n\n\nc=3\n", "a = 1\n\nc = 3\n", "a = 1\n\nc = 3\n"),
+        # where lines were only removed, the blank lines around them count
+        ("a = 1\n\nb = 2\n\nc=3\n", "a = 1\n\n\nc=3\n", "a = 1\n\nc = 3\n", "a = 1\n\nc=3\n"),
         ("a=1\n", "a=1\n", "a = 1\n", "a=1\n"),
+        # lines side by side that only differ in blanks are looked at one by one
+        ("a=1\nb=2\nc=3\n", "a=1\nb=5\nc=3\n", "a = 1\nb = 5\nc = 3\n", "a=1\nb = 5\nc=3\n"),
+        # one line may become several
+        ("f(1)\ng=1\n", "f(1,2)\ng=1\n", "f(\n  1,\n  2,\n)\ng = 1\n", "f(\n  1,\n  2,\n)\ng=1\n"),
+        # a file that is indented in another way keeps its indentation
+        ("{\n  a;\n  b;\n}\n", "{\n  a;\n  c;\n}\n", "{\n\ta;\n\tc;\n}\n", "{\n  a;\n  c;\n}\n"),
+        ("{\n  a;\n}\n", "{\nb;\n}\n", "{\n\tb;\n}\n", "{\n\tb;\n}\n"),
     ],
 )
 def test_only_changed_lines_are_formatted(before: str, after: str, formatted: str, expected: str) -> None:
@@ -116,11 +123,10 @@ async def test_line_ends_and_the_byte_order_mark_stay(bench: FormatBench) -> Non
 
 
 @pytest.mark.process
-async def test_lines_that_would_join_another_block_stay_as_they_are(bench: FormatBench) -> None:
+async def test_lines_keep_the_indentation_of_the_lines_around(bench: FormatBench) -> None:
     # the formatter indents by four blanks, and the last line would leave the first block
     old = "if a:\n  if b:\n    c()\n\n  d()\n"
-    text, refusals = await bench.propose(old, old.replace("c()", "c( )"))
-    assert (text, refusals) == (old.replace("c()", "c( )"), ())
+    assert await bench.propose(old, old.replace("c()", "c( )")) == (old, ())
     await bench.format.aclose()
 
 
