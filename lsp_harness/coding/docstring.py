@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
@@ -29,7 +30,7 @@ from lsp_harness.text.position import Span, decode, encode
 ANSWER_TOKENS = 120
 MAX_LINE_CHARS = 100
 """Most characters of a line. A model that writes a longer line does not describe the function."""
-COMMENT_STARTS = ("//", "/*", "#", "--")
+BLOCK_COMMENT = "/*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
     Return None if there is no function, if it has a docstring, or if the docstrings of the language are not known.
     """
     marks = tree.language.declarations.documentation
-    function = scope.enclosing_function(tree, offset)
+    function = scope.function_at(tree, offset)
     if marks is None or function is None:
         return None
     document = tree.document
@@ -67,7 +68,8 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
             return None
         return DocstringPlace(line_start, indent, marks)
     span = scope.function_text_span(tree, offset)
-    if span is None or decode(document.data[span.start : function.start]).lstrip().startswith(COMMENT_STARTS):
+    comments = tuple(filter(None, (tree.language.comment, BLOCK_COMMENT)))
+    if span is None or decode(document.data[span.start : function.start]).lstrip().startswith(comments):
         return None
     line_start = document.line_starts[document.line_of(span.start)]
     text = decode(document.data[line_start : document.line_span(document.line_of(line_start))[1]])
@@ -77,6 +79,8 @@ def find_docstring_place(tree: SyntaxTree, offset: int) -> DocstringPlace | None
 @dataclass(frozen=True, slots=True)
 class WriteDocstring(EditTask):
     """The task that lets the model write a docstring for the function at a span."""
+
+    finishes_edits: ClassVar[bool] = True
 
     context: TurnContext
     span: Span

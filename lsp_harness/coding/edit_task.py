@@ -52,6 +52,10 @@ class EditTask(ABC):
     """Whether a candidate waits for those with lower numbers, which are likelier. Then the result does not depend on
     which of them is complete first."""
 
+    finishes_edits: ClassVar[bool] = False
+    """Whether the model writes new code, which is cleaned and formatted before the checks. A fix changes no more than
+    its finding is about."""
+
     context: TurnContext
 
     async def create_checks(self) -> list[Check]:

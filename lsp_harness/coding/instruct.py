@@ -59,13 +59,13 @@ async def repair_attempt(context: TurnContext, attempt: CheckedCandidate, states
         attempt: A candidate that failed the tests.
         states: The states of the turn.
     """
-    document, edit = attempt.change.after, attempt.change.edits[0]
+    document = attempt.change.after
     # the repair is a part of this turn, as an item of a plan is: it neither completes nor fails it
     inner = replace(context, document=document, base=context.document, states=states, item=context.item or 0)
     titles = {finding.code for finding in attempt.verdict.outcomes[-1].findings}
     try:
         trace = (await find_failures(inner)).limit_to(titles)
-        span = Span(edit.start, edit.start + len(edit.new))
+        span = attempt.change.new_span
         proposal = await run_edit_task(RepairTests(inner, trace, span, limit_s=ATTEMPT_REPAIR_S))
     except NoAnswer:
         return ()
@@ -90,6 +90,8 @@ class Instruct(EditTask):
         instruction: The words of the user that say what to change.
         comments: Comments that gave the instruction. The edit removes them.
     """
+
+    finishes_edits: ClassVar[bool] = True
 
     context: TurnContext
     span: Span

@@ -25,7 +25,6 @@ from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import EditProposed, OutputRead
 from lsp_harness.inference.request import Usage
 from lsp_harness.kernel.results import Progress, Proposal
-from lsp_harness.text.edit import diff
 from lsp_harness.text.position import decode
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import ChangeSet
@@ -83,7 +82,7 @@ class TurnDriver:
 
     def __post_init__(self) -> None:
         self.states = self.context.states or TurnStates(self.context.turn)
-        self.candidates = CandidateChecks(self.context, self.states)
+        self.candidates = CandidateChecks(self.context, self.states, self.task.finishes_edits)
 
     @property
     def context(self) -> TurnContext:
@@ -327,7 +326,7 @@ async def _add_documentation(context: TurnContext, lines: list[str], failures: S
 
 def _create_diff(context: TurnContext, changes: ChangeSet) -> str:
     names = [context.path if change is changes.main else change.file.name for change in changes]
-    return "".join(diff(c.before.data, c.after.data, name) for c, name in zip(changes, names, strict=True))
+    return "".join(change.create_diff(name) for change, name in zip(changes, names, strict=True))
 
 
 def _describe_round(plans: Sequence[CandidatePlan], context: TurnContext, earlier_candidates: int) -> str:

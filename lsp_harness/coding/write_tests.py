@@ -4,14 +4,17 @@ The harness writes the imports and the names, and the model only continues. The 
 user runs them. This works only for Python, because each language has its own form and place of tests.
 """
 
+import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.partial_answer import find_outermost
 from lsp_harness.coding.candidates.prompt_waves import CandidateSource
 from lsp_harness.coding.candidates.sampling import (
     Candidate,
@@ -20,7 +23,7 @@ from lsp_harness.coding.candidates.sampling import (
     generate_candidates,
 )
 from lsp_harness.coding.edit_task import EditTask
-from lsp_harness.coding.finding_location import find_imports_end
+from lsp_harness.coding.repair.import_forms import NewImport, make_import_edit
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_prompt import count_hole_marks, fit_infill
 from lsp_harness.context import window
@@ -33,14 +36,16 @@ from lsp_harness.files.secrets import find_secret_lines, find_secrets
 from lsp_harness.inference.prompt_ceilings import PromptLimit
 from lsp_harness.inference.request import Infill, InfillContext
 from lsp_harness.syntax import scope
+from lsp_harness.syntax.symbols.declarations import find_declarations
 from lsp_harness.syntax.syntax_errors import find_faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit
+from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode, encode
 
 ANSWER_TOKENS = 240
+TEST_HEAD = re.compile(r"^((?:async )?def |class )(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,7 @@ class TargetFunction:
         module: The name of its module.
         name: The name that a test imports: the function or its class.
         test_name: The name of the tests behind `test_`.
+        function: The name of the function.
     """
 
     tree: SyntaxTree
@@ -64,11 +70,12 @@ class TargetFunction:
     module: str
     name: str
     test_name: str
+    function: str
 
 
 def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunction | None:
     """Return the Python function around an offset, or None if a test could not call it."""
-    function = scope.enclosing_function(tree, offset)
+    function = scope.function_at(tree, offset)
     if function is None or not tree.language.declarations.test_framework or not function.name:
         return None
     class_ = scope.enclosing_class(tree, function.start)
@@ -88,7 +95,7 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
     if span is None:
         return None
     source, module = decode(tree.data[slice(*span)]), ".".join(parts).removesuffix(".__init__")
-    return TargetFunction(tree, Span(*span), path, source, module, name, test_name)
+    return TargetFunction(tree, Span(*span), path, source, module, name, test_name, function.name)
 
 
 def _find_column(tree: SyntaxTree, offset: int) -> int:
@@ -117,6 +124,8 @@ class WriteTests(EditTask):
 
     The test file is empty if it does not exist yet.
     """
+
+    finishes_edits: ClassVar[bool] = True
 
     context: TurnContext
     target: TargetFunction
@@ -185,14 +194,28 @@ class _TestFile(NamedTuple):
 
 
 def _begin_test(document: Document, target: TargetFunction) -> _TestFile:
-    lead, import_line = f"def test_{target.test_name}", f"from {target.module} import {target.name}"
-    text = to_lf(document.text).rstrip("\n")
-    if import_line in text.removeprefix("\ufeff").split("\n") or not text:
-        return _TestFile(f"{text or import_line}\n\n\n{lead}", len(document.data.rstrip(b"\r\n")), len(text))
-    tree = parse(document)
-    offset = find_imports_end(tree) if tree else 0
-    above = to_lf(decode(document.data[:offset]))
-    return _TestFile(f"{above}{import_line}\n{text[len(above) :]}\n\n\n{lead}", offset, len(above))
+    lead, data = f"def test_{target.test_name}", document.data.rstrip(b"\r\n")
+    edit, tree = Edit(0, 0, encode(f"from {target.module} import {target.name}{document.newline}")), parse(document)
+    if data[document.mark_size :] and tree:
+        imports = find_declarations(tree.language, tree.data, tree.root)[1]
+        is_imported = any(item.name == target.name and not item.alias for item in imports)
+        added = None if is_imported else make_import_edit(tree, NewImport(target.module, target.name))
+        edit = added or Edit(len(data), len(data), b"")
+    text = to_lf(decode(apply(document.data, [edit]))).rstrip("\n")
+    above = to_lf(decode(document.data[: edit.start]))
+    return _TestFile(f"{text}\n\n\n{lead}", edit.start, len(above))
+
+
+def _rename_repeated(document: Document, text: str) -> str:
+    """Return new tests with other names for those that the test file has already: the last one would hide the first."""
+    taken = {item.name for item in find_outermost(document)}
+
+    def rename(match: re.Match[str]) -> str:
+        name = next(name for n in count(1) if (name := f"{match[2]}_{n}" if n > 1 else match[2]) not in taken)
+        taken.add(name)
+        return f"{match[1]}{name}"
+
+    return TEST_HEAD.sub(rename, text)
 
 
 @dataclass(slots=True)
@@ -224,10 +247,12 @@ class _TestWriter:
                 yield candidate
 
     def _parse_edit(self, answer: str) -> Edit | None:
-        """Return the edit that adds an answer to the test file, or None if the answer asserts nothing."""
+        """Return the edit that adds an answer to the test file, or None if it does not test the function."""
         document, (before, start, changed_from) = self.context.document, self.test_file
         lines = _keep_whole_lines(before, to_lf(answer), document.uri, self.target.tree.language.id)
-        if "assert" not in lines:
+        names = rf"\b(?:{re.escape(self.target.name)}|{re.escape(self.target.function)})\b"
+        if "assert" not in lines or not re.search(names, lines):
             return None
-        text = f"{before}{lines}\n"
+        lead = before.rpartition("\n")[2]
+        text = f"{before.removesuffix(lead)}{_rename_repeated(document, f'{lead}{lines}')}\n"
         return Edit(start, len(document.data), encode(text[changed_from:].replace("\n", document.newline)))

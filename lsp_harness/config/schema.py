@@ -124,6 +124,10 @@ class Generation:
     """How many seconds candidates for one edit are made. When they are over, the best one that has passed is proposed,
     and no further one begins. 0 sets no limit.
     """
+    format: bool = True
+    """Format the lines that an edit by the model changes by the formatter that the project configures, before the
+    checks. See [After an edit](after-an-edit.md).
+    """
     test_repair_s: int = 120
     """How many seconds the repair of failing tests may take. See [Repair of failing tests](repair-tests.md)."""
     temperature_classify: float = 0.1

@@ -270,6 +270,7 @@ RUST = LanguageSpec(
         fills_lines=True,
         names_may_be_modules=True,
         library_root="std",
+        brings_methods=True,
         imports_single_names=True,
         has_prelude=True,
     ),

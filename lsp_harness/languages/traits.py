@@ -204,6 +204,8 @@ class ImportTraits:
     """The receiver whose members are visible only after an import."""
     has_extension_members: bool = False
     """Whether an import may add members to a type."""
+    brings_methods: bool = False
+    """Whether an import may be needed although nothing has its name: that of a trait makes its methods visible."""
     imports_single_names: bool = False
     """Whether an import statement names one thing of a module."""
     imports_types_only: bool = False

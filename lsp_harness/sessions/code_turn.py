@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from lsp_harness.coding.candidates.finished_changes import finish_changes
 from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
@@ -16,7 +17,8 @@ from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces
 from lsp_harness.coding.location.task_mentions import read_task
-from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_or_begin
+from lsp_harness.coding.new_file import CreateFile, find_new_file, may_create_file
 from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
@@ -43,7 +45,6 @@ from lsp_harness.kernel.results import Proposal
 from lsp_harness.sessions.prompt_facts import AnsweredQuestion, find_answer, open_facts, read_prompt
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import diff
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.check import run_checks
@@ -60,8 +61,6 @@ MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
 MAX_TRIED_FILES = 3
 """Most files whose tests run if a prompt about failing tests names no code."""
-MAX_LISTED_PLACES = 2
-"""Most other places that the turn names."""
 TEST_WORD, DOCSTRING_WORD = "test", "docstring"
 
 
@@ -144,6 +143,8 @@ class CodeTurn:
                 return known
             intent = known or await self._understand_prompt()
         self.states.outcome = _describe_intent(intent.intent, self.work)
+        if path := await self._find_new_file():
+            return CodeResult("", path, await self._create_file(path))
         if intent.intent == "explain" and (answer := await self._explain_file()):
             return answer
         if intent.intent == "other":
@@ -152,7 +153,7 @@ class CodeTurn:
         self.states.enter("LOCATE")
         located = await self._locate()
         best = located.ranking.best
-        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}{_describe_doubt(located.ranking)}"
+        self.states.outcome = f"Found {best.symbol or 'code'} at {best.place}{located.ranking.doubt_text}"
         if intent.intent == "explain":
             self.states.enter("ANSWER")
             return await self._explain(located, best)
@@ -210,9 +211,31 @@ class CodeTurn:
         self.states.enter("ANSWER")
         return self._answer(found.text, found.place.path if found.place else "")
 
+    async def _find_new_file(self) -> str:
+        """Return the path of the file that the prompt wants to be created, or an empty text.
+
+        Raises:
+            NoAnswer: The file exists, or would lie outside of the folder.
+        """
+        if self.work.only_answers or not may_create_file(self.work.task):
+            return ""
+        root, _ = self.locator.open_folder()
+        return await find_new_file(self.services.index.query, root, self.work.task)
+
+    async def _create_file(self, path: str) -> Proposal:
+        """Write the text of a new file."""
+        self.states.enter("LOCATE")
+        self.states.outcome = f"New file {path}"
+        root, _ = self.locator.open_folder()
+        document, _ = open_or_begin(self.services.documents, root / path)
+        context = await self._create_context(document, "edit")
+        return self._record_single(context, await run_edit_task(CreateFile(context, Span(0, 0), self.work.task)))
+
     async def _understand_prompt(self) -> IntentChosen:
         if self.work.only_answers:
             intent = IntentChosen("explain", "facts", "only an answer is wanted")
+        elif await self._find_new_file():
+            intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
         elif parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
         elif known := understand_by_facts(self.work.task):
@@ -236,7 +259,7 @@ class CodeTurn:
             self.work.known.forget_place()
         located = _choose_function(await self.locator.locate(request), self.work.task)
         best, text_hash = located.ranking.best, located.document(located.ranking.best).hash
-        others = tuple(place.place for place in list_others(located.ranking))
+        others = tuple(place.place for place in located.ranking.others)
         place = best.path, best.symbol, best.kind, best.first, best.last, located.ranking.chooser, text_hash, others
         self.turn.append(PlaceChosen(*place))
         return located
@@ -366,8 +389,9 @@ class CodeTurn:
         snapshot = self.services.workspace.snapshot(document)
         function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
         if function and snapshot.root and snapshot.file:
-            test_file = find_test_file(snapshot.root, snapshot.file)
-            test_document, _ = open_test_file(self.services.documents, test_file)
+            index = self.services.index.query
+            test_file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
+            test_document, _ = open_or_begin(self.services.documents, test_file)
             return await self._run_task(
                 located, test_document, lambda context: run_edit_task(WriteTests(context, function))
             )
@@ -384,10 +408,12 @@ class CodeTurn:
         if item and item.path == context.path and texts.repeat(item):
             self.states.enter("GENERATE", reason=REPEATED)
             return await self._check_together(texts.create_changes(), REPEATED_SUMMARY, is_by_model=True)
-        proposal = await run(context)
-        self.turn.append(
-            ItemCompleted(0, context.path, document.hash, describe_edits(proposal.changes.main.edits), proposal.summary)
-        )
+        return self._record_single(context, await run(context))
+
+    def _record_single(self, context: TurnContext, proposal: Proposal) -> Proposal:
+        """Record the only edit of a turn and propose it."""
+        edits = describe_edits(proposal.changes.main.edits)
+        self.turn.append(ItemCompleted(0, context.path, context.document.hash, edits, proposal.summary))
         return self._propose(proposal)
 
     # -- proposals
@@ -400,7 +426,10 @@ class CodeTurn:
         context = await self._create_context(changes.main.before, "edit")
         if self.states.current != "VERIFY":
             self.states.enter("VERIFY")
+        finished = await finish_changes(context, changes)
+        changes = finished.changes
         verdict = await run_checks(changes, context.create_checks())
+        verdict = replace(verdict, outcomes=(*finished.notes, *verdict.outcomes))
         self.turn.append(ChecksCompleted.from_verdict(verdict, 0))
         if not verdict.passed:
             lines = [line for outcome in verdict.outcomes if outcome.status == "failed" for line in outcome.lines]
@@ -410,11 +439,7 @@ class CodeTurn:
     def _describe(self, changes: ChangeSet, verdict: Verdict, maker: str, *, is_by_model: bool) -> Proposal:
         # of several folders of the workspace, the code may be in any one
         text = "".join(
-            diff(
-                change.before.data,
-                change.after.data,
-                change.file.relative_to(change.root or change.file.parent).as_posix(),
-            )
+            change.create_diff(change.file.relative_to(change.root or change.file.parent).as_posix())
             for change in changes
         )
         return Proposal("", changes, verdict, text, verdict.conclude(maker), self.turn.number, is_by_model)
@@ -451,20 +476,6 @@ def _does_reach(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
 def _describe_intent(intent: str, work: PromptWork) -> str:
     """Return what a prompt asks for, and the prompt that a follow-up means."""
     return intent if work.task == work.known.text else f"{intent}, read as “{work.task}”"
-
-
-def list_others(ranking: TaskPlaces) -> list[TaskPlace]:
-    """Return the next places that may be meant instead of the chosen one."""
-    return [place for place in ranking.candidates if place is not ranking.best][:MAX_LISTED_PLACES]
-
-
-def _describe_doubt(ranking: TaskPlaces) -> str:
-    """Return the places that may be meant instead of the chosen one, in words. Empty if there is no doubt."""
-    if not ranking.doubt:
-        return ""
-    others = list_others(ranking)
-    listed = ", ".join(f"{place.symbol or 'code'} at {place.path}:{place.first}" for place in others)
-    return f" ({ranking.doubt}{f'; it may also be {listed}' if listed else ''})"
 
 
 def _choose_function(located: LocatedTask, task: str) -> LocatedTask:

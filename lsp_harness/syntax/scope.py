@@ -3,6 +3,7 @@
 The query `scopes.scm` of each language defines which nodes these are. This module selects among them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,8 @@ from lsp_harness.text.position import Span, decode
 BLANK_CHARS = b" \t\r\n\f"
 MAX_IMPORT_DEPTH = 4
 """Levels below the root at which imports are searched for; enough for one in a `try` or under `if TYPE_CHECKING`."""
+VALUE_FIELDS = ("value", "right")
+"""The fields of a declaration or an assignment with what is assigned."""
 ATTACHED_NODES = frozenset({"attribute_item", "decorator"})
 """Nodes that stand before the definition that they belong to, not in it."""
 
@@ -43,12 +46,49 @@ def enclosing_class(tree: SyntaxTree, offset: int) -> Scope | None:
     return _find_scope(tree, offset, "class")
 
 
+def function_at(tree: SyntaxTree, offset: int) -> Scope | None:
+    """Return the innermost function around an offset, or the one that is declared there, or None.
+
+    Its declaration may begin before the function itself, as in `export const area = (r) => …` and with a decorator.
+    """
+    node = _find_function_node(tree, offset)
+    return _make_scope(node, "function") if node else None
+
+
+def declared_function(tree: SyntaxTree, name_start: int) -> Scope | None:
+    """Return the function that a name declares: one with this name, or one that is assigned to it, or None."""
+    outermost = next((node for node in tree.root.children if node.start_byte <= name_start < node.end_byte), None)
+    if outermost is None:
+        return None
+    functions = captures(tree.language, "scopes", outermost, (name_start, outermost.end_byte)).get("function", [])
+    ids = {node.id for node in functions}
+    node = find_declared_node(tree.root, name_start, lambda node: node.id in ids)
+    return _make_scope(node, "function") if node else None
+
+
+def find_declared_node(root: Node, name_start: int, is_function: Callable[[Node], bool]) -> Node | None:
+    """Return the node of the function with a name, or of the one that is assigned to it, or None.
+
+    Args:
+        root: The root of the tree.
+        name_start: The offset of the name.
+        is_function: Returns whether a node is a function.
+    """
+    for node in nodes_around(root, name_start, name_start):
+        value = _first_field(node, *VALUE_FIELDS)
+        if value and name_start < value.start_byte and is_function(value):
+            return value
+        if is_function(node):
+            return node
+    return None
+
+
 def function_text_span(tree: SyntaxTree, offset: int) -> Span | None:
-    """Return the bytes of the function around an offset as a person would copy it, or None if there is no function.
+    """Return the bytes of the function of `function_at` as a person would copy it, or None if there is no function.
 
     They include the indentation of the first line, the decorators and attributes, and the comment right above.
     """
-    node = _innermost_node(tree, offset, "function")
+    node = _find_function_node(tree, offset)
     if node is None:
         return None
     scopes = captures(tree.language, "scopes", tree.root, (node.start_byte, node.start_byte + 1))
@@ -96,8 +136,25 @@ def find_imports(tree: SyntaxTree) -> list[Span]:
 
 def _find_scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) -> Scope | None:
     node = _innermost_node(tree, offset, kind)
-    if node is None:
-        return None
+    return _make_scope(node, kind) if node else None
+
+
+def _find_function_node(tree: SyntaxTree, offset: int) -> Node | None:
+    """Return the node of the function that is declared at an offset, or else of the innermost one around it."""
+    line_end = tree.data.find(b"\n", offset)
+    text = tree.data[offset : line_end if line_end >= 0 else len(tree.data)]
+    start = offset + len(text) - len(text.lstrip(BLANK_CHARS))
+    scopes = captures(tree.language, "scopes", tree.root, (start, start + 1))
+    wrappers = [node for node in scopes.get("wrapper", []) if node.start_byte <= start < node.end_byte]
+    around = _innermost_node(tree, offset, "function")
+    wrapper = min(wrappers, key=lambda node: node.end_byte - node.start_byte, default=None)
+    if wrapper is None or (around and around.start_byte >= wrapper.start_byte):
+        return around
+    inside = captures(tree.language, "scopes", wrapper).get("function", [])
+    return min(inside, key=lambda node: node.start_byte, default=around)
+
+
+def _make_scope(node: Node, kind: Literal["function", "class"]) -> Scope:
     body = node.child_by_field_name("body")
     body_start = body.start_byte if body else node.end_byte
     return Scope(kind, _name(node), node.start_byte, node.end_byte, body_start)
@@ -159,7 +216,7 @@ def _name(node: Node) -> str:
     """Return the name of a definition, or the name that an anonymous function or class is assigned to."""
     name = _first_field(node, "name", "declarator", "type")
     parent = node.parent
-    if name is None and parent and node in (parent.child_by_field_name("value"), parent.child_by_field_name("right")):
+    if name is None and parent and node in [parent.child_by_field_name(field) for field in VALUE_FIELDS]:
         name = _first_field(parent, "name", "left", "pattern", "key", "property")
     while name and (inner := name.child_by_field_name("declarator")):
         name = inner

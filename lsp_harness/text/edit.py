@@ -84,12 +84,12 @@ def common_prefix_length(a: AnyStr, b: AnyStr) -> int:
     return low
 
 
-def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:
-    """Return a unified diff with `a/` and `b/` names."""
+def diff(old: bytes, new: bytes, path: str, *, context: int = 3, is_new: bool = False) -> str:
+    """Return a unified diff with `a/` and `b/` names. A new file has no old name."""
     lines = unified_diff(
         _patch_lines(old),
         _patch_lines(new),
-        f"a/{path}",
+        "/dev/null" if is_new else f"a/{path}",
         f"b/{path}",
         n=context,
     )

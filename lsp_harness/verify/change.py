@@ -4,6 +4,7 @@ Nothing here is on disk. A check that reads the file instead of `after` checks t
 """
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,8 @@ from lsp_harness.syntax.grammars import advise_grammar
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, ParseBudgetExceeded
 from lsp_harness.syntax.tree import SyntaxTree, parse_within
 from lsp_harness.text.document import BYTE_ORDER_MARK, Document
-from lsp_harness.text.edit import Edit, apply, differences, line_edits
+from lsp_harness.text.edit import Edit, apply, diff, differences, line_edits
+from lsp_harness.text.position import Span
 
 Author = Literal["repair", "linter", "rewrite"]
 """The maker of an edit, which decides how much it may change. A `repair` may change only what its finding is about, a
@@ -63,10 +65,31 @@ class Change:
         """Return the change from one text to another. The other arguments are the attributes."""
         return cls(before, after, tuple(line_edits(before.data, after.data)), file, root)
 
+    def with_after(self, data: bytes) -> "Change":
+        """Return the change by the same author that leads to another text."""
+        after = Document.from_text(self.after.uri, data, language=self.after.language, version=self.after.version)
+        edits = tuple(line_edits(self.before.data, data))
+        return Change(self.before, after, edits, self.file, self.root, self.author)
+
     @property
     def start(self) -> int:
         """The first byte that is edited, or 0 if nothing is. Findings about the whole proposal are shown there."""
         return self.edits[0].start if self.edits else 0
+
+    def create_diff(self, path: str) -> str:
+        """Return the change as a unified diff, in which a file that does not exist yet has no old name.
+
+        Args:
+            path: The path that the diff names.
+        """
+        is_new = not self.before.data and not os.path.lexists(self.file)
+        return diff(self.before.data, self.after.data, path, is_new=is_new)
+
+    @property
+    def new_span(self) -> Span:
+        """The bytes of `after` from the first edited byte to the last one."""
+        kept = len(self.before.data) - (self.edits[-1].end if self.edits else 0)
+        return Span(self.start, max(self.start, len(self.after.data) - kept))
 
     @property
     def new_lines(self) -> frozenset[int]:

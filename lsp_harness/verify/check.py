@@ -16,6 +16,7 @@ from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
 from lsp_harness.verify.finding_subject import Subject
 from lsp_harness.verify.project_tests.comparison import SuiteComparison
+from lsp_harness.verify.project_tools.changed_line_format import ChangedLineFormat
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.new_findings import Comparison, NothingComparedError
 from lsp_harness.verify.project_tools.tool_comparison import ToolComparison
@@ -35,6 +36,7 @@ class CheckTools:
         types: Finds type errors. None if no type checker may run.
         names: Finds errors about names, attributes, arguments and imports. None if no type checker may run.
         reviewer: Asks a model for its opinion. None if there is no model.
+        format: Formats the changed lines before the checks. None if no formatter may run.
     """
 
     ruff: Ruff
@@ -43,6 +45,7 @@ class CheckTools:
     types: TypeComparison | None = None
     reviewer: Reviewer | None = None
     names: NameErrors | None = None
+    format: ChangedLineFormat | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from lsp_harness.coding.fix import RepairChooser
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.ladder import HolePlan, LadderSource
 from lsp_harness.coding.location.task_location import TaskPlace, TaskPlaces, choose_place
+from lsp_harness.coding.new_file import CreateFile
 from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.coding.turn.turn_context import TurnContext
@@ -179,6 +180,12 @@ async def write_new_code(case: PromptCase) -> None:
     await drain(await WriteCode(context, span, case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
 
 
+async def write_new_file(case: PromptCase) -> None:
+    context = case.context()
+    context = replace(context, document=Document.from_text(context.document.uri, "", language="python"))
+    await drain(await CreateFile(context, Span(0, 0), case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
+
+
 async def generate_for_finding(case: PromptCase, *kinds: str) -> None:
     context = case.context()
     tree, _, finding = case.locate(context)
@@ -257,6 +264,7 @@ RENDERERS: dict[PromptName, Render] = {
     ),
     "edit": write_edit,
     "new code": write_new_code,
+    "new file": write_new_file,
     "fix": lambda case: generate_for_finding(case, "rewrite"),
     "fill": lambda case: generate_for_finding(case, "fill", "hinted fill", "import", "plain import"),
     "ladder fill": climb_ladder,

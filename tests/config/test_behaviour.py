@@ -294,6 +294,7 @@ def test_every_setting_of_the_schema_has_a_test_of_its_effect() -> None:
         "generation.budget_s",  # test_no_candidate_begins_after_the_budget
         "generation.test_repair_s",  # tests/coding/ladder/test_repair_tests.py
         "generation.plan",  # tests/sessions/test_code_turns.py
+        "generation.format",  # tests/coding/test_finished_edits.py
         "verification.on_save",  # tests/harness/test_saved_edits.py
         "verification.on_open",  # tests/harness/test_outside_world.py
         # tests/harness/test_actions.py, tests/server/sessions/test_actions_of_projects.py

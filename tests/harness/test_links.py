@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_or_begin
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import Bench, Make
@@ -124,8 +124,9 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     snapshot = b.harness.workspace.snapshot(Document.from_text(uri_of(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
-    file = find_test_file(snapshot.root, snapshot.file)
+    index = b.harness.services.index.query
+    file = await find_test_file(index, snapshot.root, snapshot.file, "f")
     assert file == b.folder / "link/tests/test_a.py"
     opened = Document.from_text(uri_of(b, "real/tests/test_a.py"), "x = 1\n", language="python")
     b.harness.open(opened)
-    assert open_test_file(b.harness.documents, file) == (opened, False)
+    assert open_or_begin(b.harness.documents, file) == (opened, False)

@@ -3,12 +3,17 @@
 import pytest
 
 from lsp_harness.syntax.scope import (
+    declared_function,
     enclosing_class,
     enclosing_function,
     find_imports,
+    function_at,
     function_text_span,
     statement_at,
 )
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
 from tests.syntax.markup import parse_marked, parse_tree
 
 
@@ -143,3 +148,61 @@ def test_imports_are_those_of_the_file():
         "#include <a.h>",
         '#include "b.h"',
     ]
+
+
+FUNCTIONS = """export const area = (r: number) => r * r;
+const outer = async (a: number) => {
+  const inner = (b: number) => {
+    return b;
+  };
+  return inner(a);
+};
+class Box {
+  /** Grows. */
+  grow = (k: number) => {
+    return k;
+  };
+  @bound stop() {}
+}
+const table = { run: (a) => a };
+exports.go = function (q) { return q; };
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "first"),
+    [
+        (0, "area", "export const area"),
+        (2, "inner", "  const inner"),
+        (5, "outer", "const outer"),
+        (9, "grow", "  /** Grows. */"),
+        (14, "run", "run: (a)"),
+        (15, "exports.go", "exports.go"),
+    ],
+)
+def test_an_assigned_function_is_the_one_at_its_declaration(line: int, name: str, first: str) -> None:
+    tree = parse(Document.from_text("file:///a.ts", FUNCTIONS))
+    assert tree
+    start = tree.document.line_starts[line] + (FUNCTIONS.splitlines()[line].index("run") if name == "run" else 0)
+    function, span = function_at(tree, start), function_text_span(tree, start)
+    assert function
+    assert span
+    assert function.name == name
+    assert decode(tree.data[slice(*span)]).startswith(first)
+
+
+def test_the_declared_function_is_that_of_the_name_and_not_the_one_around_it() -> None:
+    tree = parse(Document.from_text("file:///a.ts", FUNCTIONS))
+    assert tree
+    inner = declared_function(tree, FUNCTIONS.index("inner"))
+    assert inner
+    assert inner.name == "inner"
+    assert declared_function(tree, FUNCTIONS.index("table")) is None
+
+
+def test_a_decorator_belongs_to_its_function() -> None:
+    tree = parse(Document.from_text("file:///a.py", "@cached\ndef f(a):\n    return a\n"))
+    assert tree
+    function = function_at(tree, 0)
+    assert function
+    assert function.name == "f"

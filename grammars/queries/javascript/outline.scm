@@ -13,6 +13,9 @@
 
 (variable_declarator value: (arrow_function body: (_) @body)) @function
 (variable_declarator value: (function_expression body: (_) @body)) @function
+(variable_declarator value: (generator_function body: (_) @body)) @function
+(class_body (_ value: (arrow_function body: (_) @body)) @function)
+(class_body (_ value: (function_expression body: (_) @body)) @function)
 (variable_declarator value: (class body: (_) @body)) @class
 
 (program (lexical_declaration (variable_declarator value: (_) @value)) @const)

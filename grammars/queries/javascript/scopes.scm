@@ -18,8 +18,15 @@
 ] @class
 
 (export_statement) @wrapper
-(variable_declarator value: [(arrow_function) (function_expression)]) @wrapper
-(lexical_declaration (variable_declarator value: [(arrow_function) (function_expression)])) @wrapper
+; the declarator of a variable, a field of a class, and a pair of an object
+(_ value: [(arrow_function) (function_expression) (generator_function)]) @wrapper
+(lexical_declaration
+  (variable_declarator value: [(arrow_function) (function_expression) (generator_function)])) @wrapper
+(variable_declaration
+  (variable_declarator value: [(arrow_function) (function_expression) (generator_function)])) @wrapper
+(assignment_expression right: [(arrow_function) (function_expression) (generator_function)]) @wrapper
+(expression_statement
+  (assignment_expression right: [(arrow_function) (function_expression) (generator_function)])) @wrapper
 
 [
   (statement_block)

@@ -12,6 +12,9 @@
 
 (variable_declarator name: (identifier) @name value: (arrow_function body: (_) @body)) @function
 (variable_declarator name: (identifier) @name value: (function_expression body: (_) @body)) @function
+(variable_declarator name: (identifier) @name value: (generator_function body: (_) @body)) @function
+(class_body (_ [(property_identifier) (private_property_identifier)] @name value: (arrow_function body: (_) @body)) @method)
+(class_body (_ [(property_identifier) (private_property_identifier)] @name value: (function_expression body: (_) @body)) @method)
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class
 (pair key: (property_identifier) @name value: (arrow_function body: (_) @body)) @method
 (pair key: (property_identifier) @name value: (function_expression body: (_) @body)) @method

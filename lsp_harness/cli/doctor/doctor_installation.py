@@ -168,7 +168,7 @@ def check_project_python(folder: Path, config: Config) -> Iterator[DoctorRow]:
 
 
 def check_project_tools(folder: Path, python: str = "") -> Iterator[DoctorRow]:
-    """Report the type checkers and linters that a project configures, by which its edits are checked.
+    """Report the type checkers, linters and formatters that a project configures, which its edits go through.
 
     No program of the project is run to find out.
     """
@@ -176,7 +176,7 @@ def check_project_tools(folder: Path, python: str = "") -> Iterator[DoctorRow]:
         if tool.program:
             yield DoctorRow("ok", tool.name, f"{tool.configuration} configures it: {tool.program}")
         else:
-            says = f"{tool.configuration} configures it, but it is not found, so edits are not checked by it"
+            says = f"{tool.configuration} configures it, but it is not found, so edits do not go through it"
             yield DoctorRow("note", tool.name, f"{says}; run: {tool.install_hint}")
 
 

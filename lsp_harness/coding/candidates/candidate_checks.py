@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.finished_changes import finish_changes
 from lsp_harness.coding.candidates.sampling import Candidate
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -29,6 +30,7 @@ class CandidateChecks:
     Attributes:
         context: The document and the tools.
         states: The states of the turn, which know the last number of its earlier tasks.
+        finishes: Whether candidates are cleaned and formatted before they are checked.
         results: The candidates that were checked.
         count: The number of candidates, also of those that were not checked.
         has_unchanged: Whether a candidate was the present code.
@@ -37,6 +39,7 @@ class CandidateChecks:
 
     context: TurnContext
     states: TurnStates
+    finishes: bool = False
     results: list[CheckedCandidate] = field(default_factory=list[CheckedCandidate], init=False)
     count: int = field(default=0, init=False)
     has_unchanged: bool = field(default=False, init=False)
@@ -81,7 +84,10 @@ class CandidateChecks:
         if not candidate.edits:
             self._reject(candidate, "nothing usable was generated")
             return
-        changes = create_changes(self.context, candidate.edits, candidate.author)
+        changes, notes = create_changes(self.context, candidate.edits, candidate.author), ()
+        if self.finishes:
+            finished = await finish_changes(self.context, changes)
+            changes, notes = finished.changes, finished.notes
         if changes.hash == self.context.document.hash:
             self.has_unchanged = True
             self._reject(candidate, "it changes nothing")
@@ -90,7 +96,7 @@ class CandidateChecks:
             self._repeats[changes.hash] += 1
             self._reject(candidate, f"the same as candidate {self.number_in_turn(twin.candidate)}")
             return
-        verdict = await self.judge(changes, checks, self.number_in_turn(candidate))
+        verdict = await self.judge(changes, checks, self.number_in_turn(candidate), notes)
         result = CheckedCandidate(candidate, changes, verdict)
         self.results.append(result)
         if not verdict.passed:
@@ -116,7 +122,7 @@ class CandidateChecks:
             changes: The edits to check.
             checks: The checks to run.
             number: The number of the candidate in the turn, or 0 for other edits.
-            earlier: The outcomes of checks that the edits have passed already. The verdict begins with them.
+            earlier: The outcomes of checks that the edits have passed already, and notes. The verdict begins with them.
         """
         verdict = await run_checks(changes, checks)
         # a check that was left out before may have run now

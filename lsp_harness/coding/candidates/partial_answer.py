@@ -83,7 +83,7 @@ def find_outermost(text: Document) -> list[Declaration]:
 def _replace_body(tree: SyntaxTree, span: Span, function: Declaration, code: str) -> str:
     """Return the code of a span with another body of its function, or an empty text if the body cannot be found."""
     document = tree.document
-    found = scope.enclosing_function(tree, function.name_start)
+    found = scope.declared_function(tree, function.name_start)
     if found is None or found.body_start >= found.end:
         return ""
     body = _decode(tree, Span(found.body_start, found.end))

@@ -50,6 +50,8 @@ LINES_FACTOR = 0.5
 PROSE_FACTOR = 0.25
 """Factor of a hit in a text that is not code, if the task does not mention documentation."""
 MAX_SIGNATURE_CHARS = 120
+MAX_OTHERS = 2
+"""Most other places that a turn names."""
 UNNAMED = "the task names no code of this folder, so its words decided"
 UNNAMED_IN_FILE = "the task names no code of this file, so its words decided"
 TEST_WORDS = re.compile(r"\btest(s|ed|ing|_\w+)?\b", re.IGNORECASE)
@@ -115,6 +117,19 @@ class TaskPlaces:
     def best(self) -> TaskPlace:
         """The chosen place."""
         return self.candidates[self.choice]
+
+    @property
+    def others(self) -> list[TaskPlace]:
+        """The next places that may be meant instead of the chosen one."""
+        return [place for place in self.candidates if place is not self.best][:MAX_OTHERS]
+
+    @property
+    def doubt_text(self) -> str:
+        """The places that may be meant instead, in words for people. Empty if there is no doubt."""
+        if not self.doubt:
+            return ""
+        listed = ", ".join(f"{place.symbol or 'code'} at {place.path}:{place.first}" for place in self.others)
+        return f" ({self.doubt}{f'; it may also be {listed}' if listed else ''})"
 
     @property
     def is_guess(self) -> bool:

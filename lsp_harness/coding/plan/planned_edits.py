@@ -34,6 +34,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.results import Proposal
+from lsp_harness.syntax.names.documented_parameters import find_documented_parameters
 from lsp_harness.syntax.names.parameter_names import find_named_arguments, find_parameter_uses
 from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -405,6 +406,7 @@ class PlannedEdits:
             if declaration is None:
                 raise NoAnswer(f"{item.symbol} is no longer in {item.path}; ask again")
             spans += find_parameter_uses(tree, declaration.name_start, rename.old, rename.new)
+            spans += find_documented_parameters(tree, declaration.name_start, rename.old)
         return [Edit(*span, encode(rename.new)) for span in sorted(spans)]
 
 

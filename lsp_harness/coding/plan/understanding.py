@@ -54,6 +54,11 @@ RAISES = re.compile(
     r"\s*(?:please\s+)?(?:(?:make|let|have|teach)\s+(?!sure\b).*\b)?(?:raise|throw|reject|refuse)\b", re.IGNORECASE
 )
 """A prompt that says which error code shall raise from now on, such as “make load raise …”."""
+NEW_TESTS = re.compile(
+    r"\s*(?:please\s+)?(?:(?:create|write|add|make|start)\s+)?(?:an?\s+|the\s+)?new\s+tests?\s+(?:file|module)\s+for\b",
+    re.IGNORECASE,
+)
+"""A prompt that asks for a file with tests of some code."""
 NEW_OR_WRONG = re.compile(
     r"\b(?:tests?|docstrings?|documentation|pass|compiles?|works?\s+again|bugs?|crash(?:es|ing)?)\b", re.IGNORECASE
 )
@@ -63,7 +68,7 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
     """Return what a prompt asks for and the reason in words, or None if its words leave a choice.
 
     A prompt about failing tests wants a fix. One that says which errors code shall raise wants an edit, although it
-    speaks of errors.
+    speaks of errors. One for a file with tests wants new code.
 
     Args:
         text: The prompt of the user.
@@ -72,6 +77,8 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
         return "fix", "the prompt speaks of a failing test"
     if RAISES.match(text) and not NEW_OR_WRONG.search(text):
         return "edit", "the prompt says which error the code shall raise"
+    if NEW_TESTS.match(text):
+        return "generate", "the prompt asks for a file with tests"
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from lsp_harness.coding.module_tests import find_test_file, open_test_file
+from lsp_harness.coding.module_tests import find_test_file, open_or_begin
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.proposals import DocumentEdit, register
@@ -65,7 +65,7 @@ class EditVerbs:
         has_selection = bool(document.data[slice(*span)].strip())
         verbs: list[EditVerb] = ["instruct"] if has_selection else []
         tree = self._services.documents.tree(document)
-        function = scope.enclosing_function(tree, span.start) if tree else None
+        function = scope.function_at(tree, span.start) if tree else None
         is_on_header = bool(function and document.line_of(span.start) in _header_lines(document, function))
         if tree and is_on_header:
             if find_docstring_place(tree, span.start):
@@ -114,8 +114,9 @@ class EditVerbs:
             raise NoAnswer(
                 "there is no function here that a test could import; so far, tests are written for Python only"
             )
-        file = find_test_file(snapshot.root, snapshot.file)
-        document, is_new = open_test_file(self._services.documents, file)
+        index = self._services.index.query
+        file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
+        document, is_new = open_or_begin(self._services.documents, file)
         test_snapshot = self._services.workspace.snapshot(document)
         self._turns.require_editable(test_snapshot)
         work = TurnWork("tests", f"tests for {function.name}", test_snapshot, report)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import replace_file
-from lsp_harness.errors import FileMissing, StaleDocument, UsageError
+from lsp_harness.errors import FileError, FileMissing, StaleDocument, UsageError
 from lsp_harness.events.code_events import EditApplied, EditRejected, EditStale
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
@@ -37,7 +37,7 @@ def require_unchanged(files: "Sequence[tuple[Path, Change]]") -> None:
 
 
 def write_changes(files: "Sequence[tuple[Path, Change]]") -> None:
-    """Write the new text of each file, or none if one of them has changed.
+    """Write the new text of each file, or none if one of them has changed. Folders of new files are created.
 
     Raises:
         StaleDocument: Somebody changed a file meanwhile.
@@ -45,7 +45,21 @@ def write_changes(files: "Sequence[tuple[Path, Change]]") -> None:
     """
     require_unchanged(files)
     for path, change in files:
+        if not change.before.data:
+            _make_folder(path)
         replace_file(path, change.after.data, change.before.data)
+
+
+def _make_folder(file: Path) -> None:
+    """Create the folder of a new file.
+
+    Raises:
+        FileError: It cannot be created.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{file} was not written: its folder cannot be created ({error.strerror})") from error
 
 
 NO_PROPOSAL = "there is no open proposal {id!r} for this document; it was applied or rejected, or is too old"

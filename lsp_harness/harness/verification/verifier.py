@@ -15,6 +15,7 @@ from lsp_harness.verify.check import Check, CheckContext, CheckTools
 from lsp_harness.verify.checks import list_checks
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import ProjectAccess, SuiteComparison
+from lsp_harness.verify.project_tools.changed_line_format import ChangedLineFormat
 from lsp_harness.verify.project_tools.name_errors import NameErrors
 from lsp_harness.verify.project_tools.tool_comparison import ToolAccess, ToolComparison
 from lsp_harness.verify.project_tools.type_comparison import TypeComparison
@@ -123,8 +124,9 @@ class Verifier:
         Args:
             file: The file, or None if it may be any.
         """
-        if self.tools.linters:
-            self.tools.linters.record_file_change()
+        for tools in (self.tools.linters, self.tools.format):
+            if tools:
+                tools.record_file_change()
         if self.tools.suites:
             self.tools.suites.record_file_change(file)
 
@@ -132,8 +134,9 @@ class Verifier:
         """End the programs that still run, and remove what programs have written for the checks."""
         if self.tools.suites:
             await self.tools.suites.aclose()
-        if self.tools.linters:
-            await self.tools.linters.aclose()
+        for tools in (self.tools.linters, self.tools.format):
+            if tools:
+                await tools.aclose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +212,6 @@ def create_verifier(supply: CheckSupply, *, is_trusted: bool) -> Verifier:
             TypeComparison(supply.checkers, tools),
             supply.reviewer,
             NameErrors(supply.checkers, tools.access),
+            ChangedLineFormat(access),
         )
     )

@@ -9,6 +9,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
 from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
 from lsp_harness.syntax.names.occurrences import MAX_OCCURRENCES, Occurrence, find_occurrences
+from lsp_harness.syntax.scope import find_declared_node
 from lsp_harness.syntax.tree import SyntaxTree, nodes_around
 from lsp_harness.text.position import Span, encode
 
@@ -27,7 +28,7 @@ def find_parameter_uses(tree: SyntaxTree, name_start: int, name: str, new_name: 
     Raises:
         NoAnswer: There is no such parameter, or it cannot be renamed safely.
     """
-    function = _find_function(nodes_around(tree.root, name_start, name_start))
+    function = find_declared_node(tree.root, name_start, lambda node: node.type in FUNCTION_NODES)
     if function is None:
         raise NoAnswer("this is no function, so it has no parameters")
     span = Span(*function.byte_range)
@@ -47,21 +48,6 @@ def find_parameter_uses(tree: SyntaxTree, name_start: int, name: str, new_name: 
 def find_named_arguments(tree: SyntaxTree, offsets: Iterable[int], name: str) -> list[Span]:
     """Return the places where the calls of the references at some offsets pass a parameter by its name."""
     return sorted({span for offset in offsets for span in _find_in_call(tree, offset, name)})
-
-
-def _find_function(path: Iterable[Node]) -> Node | None:
-    """Return the function that a name declares. It stands behind the name in `const area = (radius) => …`.
-
-    Args:
-        path: The nodes around the name, the innermost first.
-    """
-    for node in path:
-        value = node.child_by_field_name("value")
-        if value is not None and value.type in FUNCTION_NODES:
-            return value
-        if node.type in FUNCTION_NODES:
-            return node
-    return None
 
 
 def _find_all(tree: SyntaxTree, name: str, span: Span) -> list[Occurrence]:

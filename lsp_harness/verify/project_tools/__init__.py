@@ -1,1 +1,1 @@
-"""Type checkers and linters that a project configures and that read files: they run on a copy of it, in a sandbox."""
+"""Type checkers, linters and formatters that a project configures, which run in a sandbox."""

@@ -1,4 +1,4 @@
-"""The type checkers and linters that a project configures, for `doctor`."""
+"""The type checkers, linters and formatters that a project configures, for `doctor`."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lsp_harness.knowledge.project_python import find_environment
+from lsp_harness.verify.project_tools.formatters import FORMATTERS
 from lsp_harness.verify.project_tools.tools import PROJECT_TOOLS
 from lsp_harness.verify.types.checkers import TYPE_CHECKERS
 
@@ -49,7 +50,7 @@ def list_project_tools(root: Path, python: str = "") -> Iterator[ConfiguredTool]
                 program = checker.find_program(root, file, checker.find_environment(root, file, python))
                 name = program.argv[0] if program else ""
                 yield ConfiguredTool(checker.name, f"{place}{configuration}", name, checker.install_hint)
-        for tool in PROJECT_TOOLS:
+        for tool in (*PROJECT_TOOLS, *FORMATTERS):
             if configuration := tool.configures(folder):
                 found = tool.find_program(root, file, find_environment(root, file, python))
                 yield ConfiguredTool(tool.name, f"{place}{configuration}", found or "", tool.install_hint)

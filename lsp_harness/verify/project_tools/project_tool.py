@@ -1,4 +1,4 @@
-"""The interface of a type checker or a linter that a project configures and that reads files."""
+"""The interfaces of programs that a project configures: a program, and a type checker or linter that reads files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -34,37 +34,26 @@ class ToolJob:
     environment: Path | None = None
 
 
-class ProjectTool(ABC):
-    """A program that finds problems. There is one class for each, and its line in `tools.PROJECT_TOOLS`.
+class ProjectProgram(ABC):
+    """A program that a project configures for some of its files.
 
     Attributes:
         name: Its name, for messages and `doctor`.
-        check: The check that asks it: `types` or `lint`.
-        reader: The name by which `verify.digest` reads its output.
         suffixes: The suffixes of the files that it reads.
         install_hint: How to install it.
-        stopped_status: The exit status with which it says that it stopped at an error and looked at nothing else.
-        names_users: Whether it looks only at the files that its command names, which then also names the files that use
-            the changed ones.
-        needs_files: Whether the texts must stand in the place of their files. Else the command names them.
     """
 
     name: ClassVar[str]
-    check: ClassVar[str]
-    reader: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     install_hint: ClassVar[str]
-    needs_files: ClassVar[bool] = True
-    names_users: ClassVar[bool] = False
-    stopped_status: ClassVar[int | None] = None
 
     def configures(self, folder: Path) -> str:
-        """Return how the files of one folder configure this tool, or an empty text."""
+        """Return how the files of one folder configure this program, or an empty text."""
         del folder
         return ""
 
     def find_configuration(self, root: Path, file: Path) -> str:
-        """Return where a project says that it uses this tool, or an empty text.
+        """Return where a project says that it uses this program, or an empty text.
 
         Args:
             root: The workspace folder.
@@ -74,9 +63,42 @@ class ProjectTool(ABC):
         return self.configures(folder) if folder else ""
 
     def find_folder(self, root: Path, file: Path) -> Path:
-        """Return the folder in which the tool runs: the nearest one of a file that configures it, or the workspace
+        """Return the folder in which the program runs: the nearest one of a file that configures it, or the workspace
         folder."""
         return find_configured_folder(root, file, self.configures) or root
+
+    @abstractmethod
+    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
+        """Return the path of the program for a project that the user trusts, or None if it is missing.
+
+        Args:
+            root: The workspace folder.
+            file: A file in it.
+            environment: The environment of a project of Python, or None.
+        """
+
+    def list_folders(self, program: str) -> tuple[Path, ...]:
+        """Return the folders that the program needs although they may lie in the home of the user."""
+        return (Path(program).parent, Path(program).resolve().parent.parent)
+
+
+class ProjectTool(ProjectProgram):
+    """A program that finds problems. There is one class for each, and its line in `tools.PROJECT_TOOLS`.
+
+    Attributes:
+        check: The check that asks it: `types` or `lint`.
+        reader: The name by which `verify.digest` reads its output.
+        stopped_status: The exit status with which it says that it stopped at an error and looked at nothing else.
+        names_users: Whether it looks only at the files that its command names, which then also names the files that use
+            the changed ones.
+        needs_files: Whether the texts must stand in the place of their files. Else the command names them.
+    """
+
+    check: ClassVar[str]
+    reader: ClassVar[str]
+    needs_files: ClassVar[bool] = True
+    names_users: ClassVar[bool] = False
+    stopped_status: ClassVar[int | None] = None
 
     def find_exclusion(self, folder: Path, file: Path) -> str:
         """Return why the settings of a project leave a file out, or an empty text.
@@ -89,16 +111,6 @@ class ProjectTool(ABC):
         return ""
 
     @abstractmethod
-    def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
-        """Return the path of the program for a project that the user trusts, or None if it is missing.
-
-        Args:
-            root: The workspace folder.
-            file: A file in it.
-            environment: The environment of a project of Python, or None.
-        """
-
-    @abstractmethod
     def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:
         """Return the commands that answer a question, which run in the folder of the project."""
 
@@ -106,10 +118,6 @@ class ProjectTool(ABC):
         """Return more variables of the environment."""
         del job
         return {}
-
-    def list_folders(self, program: str) -> tuple[Path, ...]:
-        """Return the folders that the program needs although they may lie in the home of the user."""
-        return (Path(program).parent, Path(program).resolve().parent.parent)
 
     def find_refusal(self, digest: Digest) -> str:
         """Return why the tool did not look at the text, or an empty text."""

@@ -31,7 +31,7 @@ from lsp_harness.verify.project_tests.project_overlay import (
     write_scratch,
 )
 from lsp_harness.verify.project_tools.new_findings import FileLeftOutError, NewFinding, NothingComparedError
-from lsp_harness.verify.project_tools.project_tool import ProjectTool, ToolJob
+from lsp_harness.verify.project_tools.project_tool import ProjectProgram, ProjectTool, ToolJob
 
 MAX_USERS = 40
 """Number of files that use the changed ones and that a tool looks at, too."""
@@ -51,6 +51,21 @@ LIMIT_MESSAGES = {
 
 
 @dataclass(frozen=True, slots=True)
+class AllowedProgram:
+    """A program that may run on a project.
+
+    Attributes:
+        path: Its path.
+        sandbox: The sandbox for which this was allowed.
+        environment: The environment of a project of Python, or None.
+    """
+
+    path: str
+    sandbox: Sandbox
+    environment: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAccess:
     """The functions by which tools are allowed.
 
@@ -67,6 +82,33 @@ class ToolAccess:
     read_python: Callable[[], str] = str
     find_users: Callable[[Path, str], Awaitable[Sequence[str]]] | None = None
     is_trusted: bool = True
+
+    async def find_program(self, tool: ProjectProgram, root: Path, file: Path) -> AllowedProgram:
+        """Return the program of a tool for a project.
+
+        Args:
+            tool: The tool.
+            root: The workspace folder.
+            file: A file in it.
+
+        Raises:
+            NothingComparedError: It is missing, or it may not run.
+        """
+        environment = None
+        if ".py" in tool.suffixes:
+            environment = await asyncio.to_thread(find_environment, root, file, self.read_python())
+        program = await asyncio.to_thread(tool.find_program, root, file, environment)
+        if program is None:
+            reason = tool.find_configuration(root, file)
+            raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
+        choice = self.choose_sandbox()
+        if not choice.is_confined:
+            problem = f"none works here ({choice.problem_text})"
+            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
+        command = (program, *tool.name.split()[1:])
+        if objection := await self.find_objection(command, choice.confine(root, program)):
+            raise NothingComparedError(objection)
+        return AllowedProgram(program, choice.sandbox, environment)
 
     async def list_users(
         self, changes: ChangeSet, reads: Callable[[Path], bool], folder: Path, limit: int
@@ -99,11 +141,9 @@ class _ToolUse:
     """A tool that may run in a folder of a workspace, in the sandbox for which this was allowed."""
 
     tool: ProjectTool
-    program: str
+    program: AllowedProgram
     root: Path
     folder: Path
-    sandbox: Sandbox
-    environment: Path | None = None
     users: tuple[Path, ...] = ()
 
 
@@ -186,21 +226,8 @@ class ToolComparison:
         exclusions = [tool.find_exclusion(folder, file) for file in (*(change.file for change in changes), *users)]
         if all(exclusions):
             raise FileLeftOutError("; ".join(dict.fromkeys(exclusions[: len(changes.changes)])))
-        environment = None
-        if ".py" in tool.suffixes:
-            environment = await asyncio.to_thread(find_environment, root, main, self.access.read_python())
-        program = await asyncio.to_thread(tool.find_program, root, main, environment)
-        if program is None:
-            reason = tool.find_configuration(root, main)
-            raise NothingComparedError(f"{reason} asks for {tool.name}, which is not installed ({tool.install_hint})")
-        choice = self.access.choose_sandbox()
-        if not choice.is_confined:
-            problem = f"none works here ({choice.problem_text})"
-            raise NothingComparedError(f"{tool.name} runs only in a sandbox, and {problem}")
-        command = (program, *tool.name.split()[1:])
-        if objection := await self.access.find_objection(command, choice.confine(root, str(program))):
-            raise NothingComparedError(objection)
-        return _ToolUse(tool, program, root, folder, choice.sandbox, environment, tuple(users))
+        allowed = await self.access.find_program(tool, root, main)
+        return _ToolUse(tool, allowed, root, folder, tuple(users))
 
     async def _require_reading(self, use: _ToolUse, changes: Sequence[Change], after: Sequence[ToolProblem]) -> None:
         """Raise NothingComparedError if a tool, which chooses its files itself, does not read a changed file.
@@ -232,11 +259,11 @@ class ToolComparison:
             scratch = await asyncio.to_thread(self._prepare, tool, folder, texts)
             named = {file.relative_to(folder): scratch / f"text-{n}" for n, file in enumerate(texts)}
             users = tuple(file.relative_to(folder) for file in use.users)
-            job = ToolJob(folder, use.program, named, scratch / "cache", users, use.environment)
+            job = ToolJob(folder, use.program.path, named, scratch / "cache", users, use.program.environment)
             replaced: Mapping[Path, bytes] = {}
             if tool.needs_files:
                 replaced = await asyncio.to_thread(self._replace, tool, folder, texts)
-            overlay = ProjectOverlay(use.root, replaced, scratch, use.sandbox)
+            overlay = ProjectOverlay(use.root, replaced, scratch, use.program.sandbox)
             problems: list[ToolProblem] = []
             for command in tool.create_commands(job):
                 problems += await self._run(tool, overlay, command, job)
@@ -272,8 +299,7 @@ class ToolComparison:
     async def _run(
         self, tool: ProjectTool, overlay: ProjectOverlay, command: Sequence[str], job: ToolJob
     ) -> tuple[ToolProblem, ...]:
-        environment = job.environment
-        folders = (*tool.list_folders(job.program), *(_list_environment(environment) if environment else ()))
+        folders = (*tool.list_folders(job.program), *list_environment_folders(job.environment))
         if job.root != overlay.root:
             # the copy of a project has the same folders
             command = (*IN_FOLDER, str(job.root.relative_to(overlay.root)), *command)
@@ -304,8 +330,14 @@ def _locate(folder: Path, problem: ToolProblem) -> Path:
     return Path(os.path.normpath(folder / problem.path))
 
 
-def _list_environment(environment: Path) -> tuple[Path, ...]:
-    """Return an environment, where a link leads to, and the installation of Python that it is made from."""
+def list_environment_folders(environment: Path | None) -> tuple[Path, ...]:
+    """Return an environment, where a link leads to, and the installation of Python that it is made from.
+
+    Args:
+        environment: The environment of a project of Python, or None, which has no folders.
+    """
+    if environment is None:
+        return ()
     python = find_interpreter(environment)
     return (environment, environment.resolve(), *((python.resolve().parent.parent,) if python else ()))
 

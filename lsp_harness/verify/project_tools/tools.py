@@ -207,6 +207,25 @@ NOT_READ = "File ignored"
 """The beginning of the warning about a file that the configuration excludes."""
 
 
+def find_node_program(root: Path, file: Path, name: str) -> str | None:
+    """Return a program of the packages of a project, or None if it is missing or Node.js is.
+
+    Args:
+        root: The workspace folder.
+        file: A file in it.
+        name: The name of the program.
+    """
+    folders = (folder / "node_modules" / ".bin" for folder in folders_up_to(root, file))
+    program = next(filter(None, (find_in_folder(folder, name) for folder in folders)), None)
+    return program if find_tool("node") else None
+
+
+def list_node_folders(program: str) -> tuple[Path, ...]:
+    """Return the packages beside a program, which may be links to other folders, and the installation of Node.js."""
+    node = Path(find_tool("node") or "/usr/bin/node").resolve()
+    return (Path(program).parent.parent.resolve(), node.parent.parent)
+
+
 class Eslint(ProjectTool):
     """The command of eslint on the changed texts, which it gets by its standard input."""
 
@@ -235,18 +254,14 @@ class Eslint(ProjectTool):
 
     def find_program(self, root: Path, file: Path, environment: Path | None = None) -> str | None:
         """Return the program of the folders of a file in the workspace folder. It runs by Node.js."""
-        folders = (folder / "node_modules" / ".bin" for folder in folders_up_to(root, file))
-        program = next(filter(None, (find_in_folder(folder, "eslint") for folder in folders)), None)
-        return program if find_tool("node") else None
+        return find_node_program(root, file, self.name)
 
     def create_commands(self, job: ToolJob) -> Sequence[Sequence[str]]:
         options = ("--format", "json", "--stdin", "--stdin-filename")
         return [[*STDIN, str(text), job.program, *options, str(file)] for file, text in job.texts.items()]
 
     def list_folders(self, program: str) -> tuple[Path, ...]:
-        """Return the packages, which may be links to other folders, and the installation of Node.js."""
-        node = Path(find_tool("node") or "/usr/bin/node").resolve()
-        return (*super().list_folders(program), Path(program).parent.parent.resolve(), node.parent.parent)
+        return (*super().list_folders(program), *list_node_folders(program))
 
     def find_refusal(self, digest: Digest) -> str:
         refused = next((problem for problem in digest.problems if problem.message.startswith(NOT_READ)), None)
@@ -256,12 +271,25 @@ class Eslint(ProjectTool):
 MANIFEST = "Cargo.toml"
 
 
+RUST_HINT = "install Rust from rustup.rs"
+
+
+def list_rust_folders() -> tuple[Path, ...]:
+    """Return the folders in which rustup keeps the programs and packages of Rust."""
+    return (Path.home() / ".cargo", Path.home() / ".rustup")
+
+
+def list_rust_variables() -> dict[str, str]:
+    """Return the variables by which the programs of Rust find these folders in a sandbox."""
+    return dict(zip(("CARGO_HOME", "RUSTUP_HOME"), map(str, list_rust_folders()), strict=True))
+
+
 class CargoTool(ProjectTool):
     """A command of cargo on all packages of a workspace, without the network."""
 
     reader = "cargo"
     suffixes = (".rs",)
-    install_hint = "install Rust from rustup.rs"
+    install_hint = RUST_HINT
     command = "check"
 
     def configures(self, folder: Path) -> str:
@@ -282,11 +310,10 @@ class CargoTool(ProjectTool):
         return [[job.program, self.command, "--quiet", *options]]
 
     def create_environment(self, job: ToolJob) -> Mapping[str, str]:
-        home = Path.home()
-        return {"CARGO_HOME": str(home / ".cargo"), "RUSTUP_HOME": str(home / ".rustup"), "CARGO_TERM_COLOR": "never"}
+        return {**list_rust_variables(), "CARGO_TERM_COLOR": "never"}
 
     def list_folders(self, program: str) -> tuple[Path, ...]:
-        return (*super().list_folders(program), Path.home() / ".cargo", Path.home() / ".rustup")
+        return (*super().list_folders(program), *list_rust_folders())
 
 
 class CargoCheck(CargoTool):

@@ -19,7 +19,7 @@ def test_doctor_lists_the_configured_tools_and_those_that_are_missing(
     assert [*rows] == ["mypy", "cargo check", "cargo clippy"]
     assert rows["mypy"].state == "note"
     assert rows["mypy"].says == (
-        "mypy.ini configures it, but it is not found, so edits are not checked by it; run: pip install mypy"
+        "mypy.ini configures it, but it is not found, so edits do not go through it; run: pip install mypy"
     )
     assert rows["cargo check"][::2] == ("ok", "Cargo.toml configures it: /bin/cargo")
     assert rows["cargo clippy"].says == "[lints.clippy] in Cargo.toml configures it: /bin/cargo"
