@@ -1,4 +1,4 @@
-"""One prompt: print the answer as it arrives. The driver "code" answers this question from git, without the model."""
+"""One prompt: print the answer as it arrives. The index answers this question, without the model."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from lsp_harness.sdk import TextDelta, ToolStart, TurnStop, query
 
 async def main() -> None:
     """Ask one question about the current folder."""
-    async for event in query("what changed?", driver="code", permission_mode="plan"):
+    async for event in query("which functions are there?", driver="code", only_answers=True):
         if isinstance(event, TextDelta):
             print(event.content, end="", flush=True)
         elif isinstance(event, ToolStart):

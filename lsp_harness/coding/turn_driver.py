@@ -217,7 +217,7 @@ class TurnDriver:
 
     @property
     def _is_late(self) -> bool:
-        """Whether the time for candidates is over."""
+        """True if the time for candidates is over."""
         return self.now_s() >= self._end_s
 
     async def _repair_closest(self, round: int) -> CheckedCandidate | None:

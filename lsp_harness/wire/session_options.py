@@ -173,5 +173,7 @@ class ClientKeywords(TypedDict, total=False):
     json_schema: Mapping[str, Any] | None
     session_persistence: bool | None
     driver: Driver | None
+    budget: float | None
+    only_answers: bool | None
     bare: bool | None
     permission_timeout: float | None

@@ -59,7 +59,7 @@ def test_bash_offers_commands_subcommands_and_options(scripts: dict[str, Path]):
     assert ask_bash(script, "completion", "") == list(SHELLS)
     assert ask_bash(script, "engine", "libraries", "") == ["list", "use", "remove"]
     assert ask_bash(script, "serve", "--tc") == ["--tcp"]
-    assert ask_bash(script, "nothing", "-") == ask_bash(script, "-") == ["--help", "-h", "--version"]
+    assert ask_bash(script, "nothing", "-") == ask_bash(script, "-") == ["--help", "-h", "--version", "-V"]
 
 
 def test_a_person_in_bash_gets_a_command_and_the_name_of_a_file(scripts: dict[str, Path], tmp_path: Path):

@@ -28,7 +28,7 @@ def project(shell: Shell, tmp_path: Path) -> Shell:
 
 
 def test_a_search_uses_existing_vectors_and_starts_no_engine(project: Shell, tmp_path: Path):
-    assert project.run("search", NOWHERE) == (1, "", "")
+    assert project.run("search", NOWHERE) == (1, "", "lsp-harness: nothing was found; try other words, or fewer of them\n")
     model = tmp_path / "encoder.gguf"
     assert project.run("index", "embed") == (0, f"2 vectors made with {model}; all 2 texts have one\n", "")
     result = project.run("search", NOWHERE, "--json")

@@ -32,7 +32,7 @@ PROGRAM = """
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("quickstart", ["answer to: what changed?", "(completed)"]),
+        ("quickstart", ["answer to: which functions are there?", "(completed)"]),
         (
             "multi_turn",
             ["> Which colour did I name?", "resumed 01TESTSESSION with 7 events", "answer to: And now?"],

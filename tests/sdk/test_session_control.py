@@ -60,7 +60,7 @@ async def test_the_reported_size_of_the_prompt_grows_with_each_section(project: 
 
 async def test_the_size_of_the_prompt_of_an_edit_is_refused(project: Path, tmp_path: Path):
     async with HarnessClient(cwd=project, provider=write_script(tmp_path), driver="code", in_process=True) as client:
-        with pytest.raises(HarnessError, match="use the driver chat"):
+        with pytest.raises(HarnessError, match="`lsp-harness chat` begins one"):
             await client.context_usage()
 
 

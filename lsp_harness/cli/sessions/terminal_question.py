@@ -78,7 +78,7 @@ class TerminalQuestion:
 
     @property
     def help(self) -> str:
-        """What each answer does."""
+        """The meaning of each answer, for people."""
         return f"{EDIT_HELP}\n{REMEMBER_HELP}" if self._can_remember else EDIT_HELP
 
 
