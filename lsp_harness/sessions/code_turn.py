@@ -15,14 +15,22 @@ from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
-from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace, TaskPlaces
+from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.module_tests import find_test_file, open_or_begin
 from lsp_harness.coding.new_file import CreateFile, find_new_file, may_create_file
-from lsp_harness.coding.plan.planned_edits import REPEATED, REPEATED_SUMMARY, EditWork, PlannedEdits, parse_rename
+from lsp_harness.coding.plan.planned_edits import (
+    REPEATED,
+    REPEATED_SUMMARY,
+    EditWork,
+    PlannedEdits,
+    choose_renamed_function,
+    parse_rename,
+)
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.questions.follow_ups import FollowUp
+from lsp_harness.coding.questions.odd_prompts import PastedOutput
 from lsp_harness.coding.questions.project_facts import ProjectFacts
 from lsp_harness.coding.shown_code import show_code
 from lsp_harness.coding.turn.turn_context import TurnContext
@@ -42,7 +50,7 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
-from lsp_harness.sessions.prompt_facts import AnsweredQuestion, find_answer, open_facts, read_prompt
+from lsp_harness.sessions.prompt_facts import ABILITIES, AnsweredQuestion, find_answer, open_facts, read_prompt
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -52,11 +60,7 @@ from lsp_harness.verify.finding import Finding, Verdict
 from lsp_harness.verify.project_tests.comparison import FailureTrace
 
 ALTERNATIVE = "name one that this folder has"
-ABILITIES = (
-    "This is not clear to me. I can change code (“add input validation to parse_config”), fix an error or a failing "
-    "test (“fix the crash in load”), write code, tests or a docstring (“write tests for load”) and explain code "
-    "(“what does load do?”). Which code is it about, and what shall I do with it?"
-)
+NOT_CLEAR = "This is not clear to me."
 MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
 MAX_TRIED_FILES = 3
@@ -149,7 +153,7 @@ class CodeTurn:
             return answer
         if intent.intent == "other":
             self.states.enter("ANSWER")
-            return self._answer(ABILITIES)
+            return self._answer(f"{NOT_CLEAR} {ABILITIES}")
         self.states.enter("LOCATE")
         located = await self._locate()
         best = located.ranking.best
@@ -177,6 +181,11 @@ class CodeTurn:
         found = await read_prompt(facts, self.work.task, self.work.known.last)
         if isinstance(found, AnsweredQuestion):
             return self._answer_exactly(found)
+        if isinstance(found, PastedOutput):
+            self.work = replace(self.work, task=found.task, place=found.place)
+            intent = IntentChosen("fix", "facts", "the prompt has the output of a tool")
+            self.turn.append(intent)
+            return intent
         return await self._follow(found, facts) if found else None
 
     async def _follow(self, follow_up: FollowUp, facts: ProjectFacts) -> CodeResult | IntentChosen | None:
@@ -204,8 +213,10 @@ class CodeTurn:
         return intent
 
     def _answer_exactly(self, found: AnsweredQuestion) -> CodeResult:
-        self.states.outcome = _describe_intent(f"question ({found.family})", self.work)
-        self.turn.append(IntentChosen("question", "facts", f"the index, the checks or git know {found.family}"))
+        is_question = found.family != "nothing"
+        reason = f"the index, the checks or git know {found.family}" if is_question else "it is a word or a command"
+        self.turn.append(IntentChosen("question" if is_question else "other", "facts", reason))
+        self.states.outcome = _describe_intent(f"question ({found.family})" if is_question else "other", self.work)
         if found.place:
             self.turn.append(found.place)
         self.states.enter("ANSWER")
@@ -257,7 +268,7 @@ class CodeTurn:
             if located := self.locator.reopen(request, place, known.hash):
                 return located
             self.work.known.forget_place()
-        located = _choose_function(await self.locator.locate(request), self.work.task)
+        located = choose_renamed_function(await self.locator.locate(request), self.work.task)
         best, text_hash = located.ranking.best, located.document(located.ranking.best).hash
         others = tuple(place.place for place in located.ranking.others)
         place = best.path, best.symbol, best.kind, best.first, best.last, located.ranking.chooser, text_hash, others
@@ -476,23 +487,3 @@ def _does_reach(context: TurnContext, trace: FailureTrace, span: Span) -> bool:
 def _describe_intent(intent: str, work: PromptWork) -> str:
     """Return what a prompt asks for, and the prompt that a follow-up means."""
     return intent if work.task == work.known.text else f"{intent}, read as “{work.task}”"
-
-
-def _choose_function(located: LocatedTask, task: str) -> LocatedTask:
-    """Return the places with the function that a rename names as the chosen one. Other tasks keep their place.
-
-    Raises:
-        NoAnswer: The rename names no function, or more than one.
-    """
-    rename = parse_rename(task)
-    if rename is None:
-        return located
-    candidates, name = located.ranking.candidates, rename.function
-    same = [place for place in candidates if place.symbol == name]
-    same = same or [place for place in candidates if place.symbol.endswith(f".{name}")]
-    if not same:
-        raise NoAnswer(f"there is no function {name} in {located.root.name}; name one that it has")
-    if same[1:]:
-        listed = ", ".join(f"{place.symbol} at {place.place}" for place in same)
-        raise NoAnswer(f"{name} may be one of {listed}; write the name of its class before it, or move one of them")
-    return replace(located, ranking=TaskPlaces(candidates, candidates.index(same[0])))

@@ -1,5 +1,6 @@
 """Reads prompts without a model: exact questions with their answers, and follow-ups on what the session did last."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -7,6 +8,15 @@ from pathlib import Path
 
 from lsp_harness.coding.questions.exact_answers import answer_exactly, find_declared_words, recognize_question
 from lsp_harness.coding.questions.follow_ups import FollowUp, continue_at_last_place, read_follow_up
+from lsp_harness.coding.questions.odd_prompts import (
+    GREETING,
+    RUNS_NO_COMMANDS,
+    UNKNOWN_WORD,
+    PastedOutput,
+    is_command,
+    read_pasted_output,
+    read_single_word,
+)
 from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
 from lsp_harness.coding.questions.question import Question, QuestionSubject
 from lsp_harness.errors import UsageError
@@ -17,6 +27,13 @@ from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.kernel.projections.code_progress import LastWork
 from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.text.document import Document
+from lsp_harness.text.uri import local_path
+
+ABILITIES = (
+    "I can change code (“add input validation to parse_config”), fix an error or a failing test (“fix the crash in "
+    "load”), write code, tests, a docstring or a new file (“write tests for load”), explain code (“what does load "
+    "do?”) and answer questions (“who calls load?”). Which code is it about, and what shall I do with it?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +41,7 @@ class AnsweredQuestion:
     """An exact question with its answer.
 
     Attributes:
-        family: What was asked (see `Question`).
+        family: What was asked (see `Question`), or "nothing" if the prompt asks and orders nothing.
         text: The answer.
         place: The place that it is about, for follow-ups, or None if it is about none.
     """
@@ -47,8 +64,10 @@ def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
     return ProjectFacts(services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings)
 
 
-async def read_prompt(facts: ProjectFacts, task: str, last: LastWork) -> FollowUp | AnsweredQuestion | None:
-    """Return the follow-up that a prompt is, or its exact question with the answer, or None.
+async def read_prompt(
+    facts: ProjectFacts, task: str, last: LastWork
+) -> FollowUp | AnsweredQuestion | PastedOutput | None:
+    """Return the follow-up that a prompt is, the output of a tool in it, its exact question with the answer, or None.
 
     Args:
         facts: The facts of the folder.
@@ -58,13 +77,33 @@ async def read_prompt(facts: ProjectFacts, task: str, last: LastWork) -> FollowU
     Raises:
         HarnessError: The index or git cannot be read.
     """
+    root = local_path(facts.uri) or Path()
+    # the output may be long
+    pasted = await asyncio.to_thread(read_pasted_output, task, str(root), partial(_find_path, root))
+    if pasted:
+        return pasted
     declared = await find_declared_words(facts, task)
     if follow_up := read_follow_up(task, last, declared):
         return follow_up
+    if answered := await _answer(facts, read_single_word(task, declared)):
+        return answered
     subject = QuestionSubject(last.symbol, last.path) if last.path else None
     if answered := await _answer(facts, recognize_question(task, declared, subject)):
         return answered
-    return continue_at_last_place(task, last, declared)
+    if follow_up := continue_at_last_place(task, last, declared):
+        return follow_up
+    if is_command(task):
+        return AnsweredQuestion("nothing", RUNS_NO_COMMANDS.format(command=" ".join(task.split())), None)
+    if len(task.split()) == 1:
+        unknown = "" if GREETING.fullmatch(task.strip()) else UNKNOWN_WORD.format(name=task.strip())
+        return AnsweredQuestion("nothing", f"{unknown}{ABILITIES}", None)
+    return None
+
+
+def _find_path(root: Path, path: str) -> str:
+    """Return the path in a folder of a file, or an empty text if the folder has no such file."""
+    file = root / path
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) and file.is_file() else ""
 
 
 async def find_answer(facts: ProjectFacts, task: str) -> AnsweredQuestion | None:

@@ -14,6 +14,7 @@ from tests.support.encoder import make_tiny_encoder
 
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
 ALONE = "lsp-harness: searched by names and words only: "
+NOTHING_FOUND = "lsp-harness: nothing was found; try other words, or fewer of them\n"
 NOWHERE = "zebra"
 """A word that is in none of the files."""
 
@@ -28,7 +29,11 @@ def project(shell: Shell, tmp_path: Path) -> Shell:
 
 
 def test_a_search_uses_existing_vectors_and_starts_no_engine(project: Shell, tmp_path: Path):
-    assert project.run("search", NOWHERE) == (1, "", "lsp-harness: nothing was found; try other words, or fewer of them\n")
+    assert project.run("search", NOWHERE) == (
+        1,
+        "",
+        "lsp-harness: nothing was found; try other words, or fewer of them\n",
+    )
     model = tmp_path / "encoder.gguf"
     assert project.run("index", "embed") == (0, f"2 vectors made with {model}; all 2 texts have one\n", "")
     result = project.run("search", NOWHERE, "--json")

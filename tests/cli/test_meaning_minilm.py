@@ -23,6 +23,7 @@ FILES = {
     "clock.py": '"""Tells how long something took."""\n\nimport time\n',
     "shapes.py": "def area(r):\n    return math.pi * r ** 2\n",
 }
+NOTHING_FOUND = "lsp-harness: nothing was found; try other words, or fewer of them\n"
 QUERIES = {
     "how much the customer must pay": "Cart.total",
     "reach a server over the network": "dial",
@@ -45,7 +46,11 @@ def project(request: pytest.FixtureRequest) -> Shell:
 
 def test_code_is_found_by_words_that_it_does_not_contain(project: Shell):
     for query in QUERIES:
-        assert project.run("search", query) == (1, "", "lsp-harness: nothing was found; try other words, or fewer of them\n")
+        assert project.run("search", query) == (
+            1,
+            "",
+            "lsp-harness: nothing was found; try other words, or fewer of them\n",
+        )
     assert project.run("index", "embed").out.startswith("8 vectors made with ")
     for query, symbol in QUERIES.items():
         first, *_ = project.run("search", query, "--json").json

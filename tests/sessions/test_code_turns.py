@@ -85,7 +85,7 @@ def group_outcomes_by_state(opened: OpenSession) -> dict[str, str]:
 # -- intents
 async def test_a_prompt_without_a_task_is_answered_with_a_list_of_possible_tasks(open_scripted: OpenScripted):
     opened = await open_scripted({"text": "other"}, driver="code")
-    stopped = await ask(opened, "hello")
+    stopped = await ask(opened, "good morning to you")
     assert (stopped.reason, list_entered_states(opened)) == ("completed", ["UNDERSTAND", "ANSWER", "COMPLETE"])
     assert "Which code is it about" in stopped.text
     assert read_event_data(opened, "intent.chosen") == [{"intent": "other", "chooser": "model", "reason": ""}]
@@ -113,7 +113,31 @@ async def test_a_greeting_needs_no_folder(open_scripted: OpenScripted, monkeypat
 
     monkeypatch.setattr(TaskLocator, "open_folder", refuse)
     opened = await open_scripted({"text": "other"}, driver="code")
-    assert "Which code is it about" in (await ask(opened, "hello")).text
+    assert "Which code is it about" in (await ask(opened, "good morning to you")).text
+
+
+async def test_words_and_commands_are_answered_without_the_model(open_scripted: OpenScripted, project: Path):
+    opened = await open_scripted(driver="code")
+    write_files(project, geo=GEO)
+    assert (await ask(opened, "hello")).text.startswith("I can change code")
+    assert (await ask(opened, "zebra")).text.startswith("zebra is no name and no file that this folder has. I can")
+    assert (await ask(opened, "area")).text.startswith("geo.py:4  function area")
+    assert "lsp-harness code -" in (await ask(opened, "rm -rf build")).text
+    intents = [data["intent"] for data in read_event_data(opened, "intent.chosen")]
+    assert intents == ["other", "other", "question", "other"]
+
+
+async def test_a_pasted_traceback_is_repaired_where_it_says(open_scripted: OpenScripted, project: Path):
+    # no word is asked for, because output of a tool is a fix
+    opened = await open_scripted(*[{"text": GOOD}] * 8, driver="code", permission_mode="trust")
+    write_files(project, geo=GEO)
+    frame = f'  File "{project / "geo.py"}", line 5, in area'
+    await ask(opened, f"Traceback (most recent call last):\n{frame}\n    return 3 * radius\nTypeError: bad radius\n")
+    [intent], [place] = read_event_data(opened, "intent.chosen"), read_event_data(opened, "place.chosen")
+    assert (intent["intent"], intent["chooser"]) == ("fix", "facts")
+    assert (place["path"], place["symbol"]) == ("geo.py", "area")
+    assert "read as “fix geo.py:5: TypeError: bad radius”" in group_outcomes_by_state(opened)["UNDERSTAND"]
+    assert "math.pi" in (project / "geo.py").read_text()
 
 
 async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):
@@ -122,7 +146,7 @@ async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScr
         if value:
             monkeypatch.setenv("LSP_HARNESS_GENERATION__TEMPERATURE_CLASSIFY", value)
         opened = await open_scripted({"text": "other"}, driver="code")
-        await ask(opened, "hello")
+        await ask(opened, "good morning to you")
         engine = opened.parts.models[0].engine
         assert isinstance(engine, ScriptedEngine)
         temperatures += [request.sampling.temperature for request in engine.foreground_requests]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.location.task_location import LocatedTask, TaskPlace
+from lsp_harness.coding.location.task_location import LocatedTask, TaskPlace, TaskPlaces
 from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits, with_data
 from lsp_harness.coding.turn.turn_context import TurnContext
@@ -463,3 +463,23 @@ def _find_span(document: Document, tree: SyntaxTree | None, item: PlannedItem) -
         return Span(*document.line_span(line))
     first, last = document.line_of(declaration.start), document.line_of(max(declaration.start, declaration.end - 1))
     return Span(document.line_starts[first], document.line_span(last)[1])
+
+
+def choose_renamed_function(located: LocatedTask, task: str) -> LocatedTask:
+    """Return the places with the function that a rename names as the chosen one. Other tasks keep their place.
+
+    Raises:
+        NoAnswer: The rename names no function, or more than one.
+    """
+    rename = parse_rename(task)
+    if rename is None:
+        return located
+    candidates, name = located.ranking.candidates, rename.function
+    same = [place for place in candidates if place.symbol == name]
+    same = same or [place for place in candidates if place.symbol.endswith(f".{name}")]
+    if not same:
+        raise NoAnswer(f"there is no function {name} in {located.root.name}; name one that it has")
+    if same[1:]:
+        listed = ", ".join(f"{place.symbol} at {place.place}" for place in same)
+        raise NoAnswer(f"{name} may be one of {listed}; write the name of its class before it, or move one of them")
+    return replace(located, ranking=TaskPlaces(candidates, candidates.index(same[0])))
