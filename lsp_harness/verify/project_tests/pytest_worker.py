@@ -34,7 +34,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,13 +73,14 @@ class LineRecorder:
     def __init__(self, path: str, test_s: float) -> None:
         self._path, self._test_s = path, test_s
         self._lines: dict[int, int] = {}
+        self._last_line = 0
         self._real_paths: dict[str, str] = {}
         self.tests: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
         """Run one test with a limit of time, and count its lines."""
-        self._lines = {}
+        self._lines, self._last_line = {}, 0
 
         def end(number: int, frame: FrameType | None) -> None:
             raise SlowTest(f"the test does not end within {self._test_s:.1f} s")
@@ -93,18 +94,32 @@ class LineRecorder:
         if self._path:
             sys.settrace(None)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        failed = outcome.excinfo is not None  # type: ignore[reportUnknownMemberType]
-        self.tests[item.name] = {"passed": not failed, "lines": self._lines}
+        error: Any = outcome.excinfo  # type: ignore[reportUnknownMemberType]
+        ends = self._find_ends(error[2]) if self._path and error else []
+        self.tests[item.name] = {"passed": error is None, "lines": self._lines, "ends": ends}
 
-    def _trace_call(self, frame: FrameType, event: str, argument: object) -> Any:
+    def _find_ends(self, traceback: TracebackType | None) -> list[int]:
+        """Return the lines of the file in a traceback, the innermost first, or the last line that ran before it."""
+        lines: list[int] = []
+        while traceback:
+            if self._is_traced(traceback.tb_frame):
+                lines.insert(0, traceback.tb_lineno)
+            traceback = traceback.tb_next
+        return lines or [self._last_line] * bool(self._last_line)
+
+    def _is_traced(self, frame: FrameType) -> bool:
         name = frame.f_code.co_filename
         # a module may be named by a link, or by "..", as with `pythonpath = ../core`
         if name not in self._real_paths:
             self._real_paths[name] = os.path.realpath(name)
-        return self._trace_line if self._real_paths[name] == self._path else None
+        return self._real_paths[name] == self._path
+
+    def _trace_call(self, frame: FrameType, event: str, argument: object) -> Any:
+        return self._trace_line if self._is_traced(frame) else None
 
     def _trace_line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":
+            self._last_line = frame.f_lineno
             self._lines[frame.f_lineno] = min(self._lines.get(frame.f_lineno, 0) + 1, MAX_LINE_COUNT)
         return self._trace_line
 

@@ -260,6 +260,34 @@ class SuiteRuns:
                 return True
         return False
 
+    async def run_chosen(
+        self,
+        suite: ProposalSuite,
+        texts: Mapping[Path, bytes],
+        files: Sequence[str],
+        *,
+        max_failures: int = 0,
+        test_s: float | None = None,
+    ) -> SuiteRun:
+        """Run some of the tests of a suite.
+
+        Args:
+            suite: The program and the project.
+            texts: File → its content.
+            files: The test files, or the ids of tests, as the program names them.
+            max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
+            test_s: Seconds of the processor for each test, which limit the whole run, too.
+
+        Raises:
+            TooLargeError: A copy of the project is needed, and it is too large.
+            OSError: A program cannot be started, or a file cannot be written.
+            SuiteSkippedError: No tests may run.
+        """
+        limits = self._limits
+        if test_s is not None:
+            limits = replace(limits, wall_s=min(limits.wall_s, WALL_FACTOR * test_s + EXTRA_WALL_S))
+        return await self._run_once(suite, texts, SuiteChoice(files, max_failures, limits, test_s=test_s))
+
     async def record_lines(
         self, suite: ProposalSuite, texts: Mapping[Path, bytes], file: Path
     ) -> Mapping[str, TracedTest]:

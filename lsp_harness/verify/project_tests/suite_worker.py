@@ -93,10 +93,13 @@ class TracedTest:
     Attributes:
         is_passed: Whether the test passed.
         lines: Line, from 1 → how often it ran.
+        ends: The lines of the file in the traceback of a failure, the innermost first. Without such a line, as when an
+            assertion of the test itself fails, the last line of the file that ran before the failure.
     """
 
     is_passed: bool
     lines: Mapping[int, int]
+    ends: tuple[int, ...] = ()
 
 
 class SuiteWorker:
@@ -283,7 +286,7 @@ class SuiteWorker:
                 "arguments": [*options, f"--maxfail={choice.max_failures}", *choice.files],
                 "folder": str(self._project.copy / self._project.folder),
                 "wall_s": choice.limits.wall_s,
-                "test_s": self._test_s,
+                "test_s": min(self._test_s, choice.test_s or self._test_s),
                 "traced": str(self._project.locate(traced)) if traced else "",
                 "lines": name_lines(lines),
                 "files": {name: str(file) for name, file in results.items()},
@@ -357,7 +360,11 @@ def _read_trace(text: str) -> dict[str, TracedTest]:
     try:
         found: dict[str, Any] = json.loads(text or "{}")
         return {
-            name: TracedTest(bool(test["passed"]), {int(line): int(count) for line, count in test["lines"].items()})
+            name: TracedTest(
+                bool(test["passed"]),
+                {int(line): int(count) for line, count in test["lines"].items()},
+                tuple(int(line) for line in test["ends"]),
+            )
             for name, test in found.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.ladder import ladder as ladder_plan
+from lsp_harness.coding.ladder import repair_tests as repair_plan
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
@@ -95,7 +95,7 @@ async def whole_bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
 @pytest.fixture
 def repair_bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
     """Return a bench on which no operator is changed, so that the model is asked first."""
-    monkeypatch.setattr(ladder_plan, "MAX_OPERATORS", 0)
+    monkeypatch.setattr(repair_plan, "MAX_SLIPS", 0)
     return whole_bench
 
 
