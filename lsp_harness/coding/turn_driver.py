@@ -204,9 +204,7 @@ class TurnDriver:
         reasons = closest or [source.refusal] * bool(source.refusal)
         raise self._fail("; ".join(["no candidate passed the checks", *reasons]))
 
-    async def _run_rounds(
-        self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]
-    ) -> Proposal | None:
+    async def _run_rounds(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal | None:
         """Propose the best candidate of the first round in which one passes, or return None."""
         numbers = [number for plans in rounds for plan in plans for number in plan.numbers]
         self._planned_count = max(numbers, default=0)

@@ -30,6 +30,7 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.checks import SuiteCheck
 
+
 def find_insertion_lines(tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> list[int]:
     """Return the offsets of the lines before which a statement may be missing, in the order of the statements."""
     document = tree.document

@@ -160,7 +160,9 @@ class RepairTests(EditTask):
         settings = self.context.config.generation
         assert self._tree is not None
         samples = settings.candidates or max(8, pace.candidates)
-        plan = LadderPlan(self._tree, self._statements, samples, settings.max_retries, settings.temperature, self._slip_count + 1)
+        plan = LadderPlan(
+            self._tree, self._statements, samples, settings.max_retries, settings.temperature, self._slip_count + 1
+        )
         rounds = list(plan.rounds())
         if not pace.can_infill:
             rounds = [plans for plans in rounds if plans[0].kind in WITHOUT_HOLES]

@@ -10,12 +10,26 @@ from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
 from lsp_harness.coding.ladder.slips.slip_kinds import SlipRepair
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.inference.request import Usage
+from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.project_tests.failing_tests import FailingTests
+from lsp_harness.verify.project_tests.suite_worker import VariantResult
 
-MIN_RIVAL_S, MAX_RIVAL_S = 2.0, 10.0
+FIRST_BATCH_SIZE, BATCH_SIZE, BATCH_S = 24, 72, 12.0
+"""The repairs that are tried in one process, first and then, and the seconds that it gets for them."""
+ALONE_SIZE = 4
+"""Repairs that need a run of their own, after each batch."""
+MIN_RIVAL_S, MAX_RIVAL_S = 1.0, 5.0
 """Seconds in which other repairs are looked for when one has passed: as long as it took to find it, within these."""
 MAX_RIVAL_COST = 1.5
 """A repair that costs so much more than one that passed is no rival of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A candidate with the changes that it makes."""
+
+    candidate: Candidate
+    changes: ChangeSet
 
 
 @dataclass(slots=True)
@@ -36,6 +50,7 @@ class SlipSource:
     results: Sequence[CheckedCandidate]
     limit_s: float
     refusal: str = ""
+    _start_s: float = field(default=0.0, init=False)
     _first_end_s: float | None = field(default=None, init=False)
 
     def plan(self) -> list[list[CandidatePlan]]:
@@ -49,28 +64,62 @@ class SlipSource:
         """Yield the repairs that make the failing tests pass, until one passed all checks and no rival is left."""
         del feedback
         on_evaluated()
-        start_s, seen = monotonic(), {self.context.document.hash}
-        for number, repair in zip(plan.numbers, self.repairs, strict=True):
-            if self._is_over(start_s, repair.cost):
+        self._start_s = monotonic()
+        waiting, alone, size = list(zip(plan.numbers, self.repairs, strict=True)), list[Proposed](), FIRST_BATCH_SIZE
+        seen, late = {self.context.document.hash}, list[Proposed]()
+        while waiting or late or alone:
+            batch = late
+            while waiting and len(batch) < size:
+                number, repair = waiting.pop(0)
+                batch += self._propose(replace(plan, kind=repair.kind), number, repair, seen)
+            size = BATCH_SIZE
+            results = await self._judge(batch)
+            for proposed in _select(batch, results, "passed"):
+                yield proposed.candidate
+            late, alone = _select(batch, results, "late"), [*alone, *_select(batch, results, "open")]
+            tried, alone = (alone[:ALONE_SIZE], alone[ALONE_SIZE:])
+            for proposed in tried:
+                if not self._is_over(proposed.candidate.cost) and (
+                    self.failing is None or await self.failing.repairs(proposed.changes)
+                ):
+                    yield proposed.candidate
+            if self._is_over(min((repair.cost for _, repair in waiting), default=0.0)):
                 return
-            candidate = Candidate(number, replace(plan, kind=repair.kind), repair.edits, Usage(), cost=repair.cost)
-            changes = create_changes(self.context, candidate.edits, candidate.author)
-            if changes.hash in seen:
-                continue
-            seen.add(changes.hash)
-            before, after = changes.main.tree_before, changes.main.tree_after
-            if after and after.root.has_error and not (before and before.root.has_error):
-                continue
-            if self.failing is None or await self.failing.repairs(changes):
-                yield candidate
 
-    def _is_over(self, start_s: float, cost: float) -> bool:
+    def _propose(self, plan: CandidatePlan, number: int, repair: SlipRepair, seen: set[str]) -> "list[Proposed]":
+        """Return a repair as a candidate, or nothing if another one had its text or if it cannot be parsed."""
+        candidate = Candidate(number, plan, repair.edits, Usage(), cost=repair.cost)
+        changes = create_changes(self.context, candidate.edits, candidate.author)
+        if changes.hash in seen or not _can_parse(changes):
+            return []
+        seen.add(changes.hash)
+        return [Proposed(candidate, changes)]
+
+    async def _judge(self, batch: "Sequence[Proposed]") -> Sequence[VariantResult]:
+        """Return the result of the failing tests for each candidate. Some of them are "open"."""
+        unknown: list[VariantResult] = ["open"] * len(batch)
+        if self.failing is None:
+            return unknown
+        results = await self.failing.judge([proposed.changes.main for proposed in batch], BATCH_S)
+        # what is never tried must not be waited for
+        return unknown if set(results) == {"late"} else results
+
+    def _is_over(self, cost: float) -> bool:
         now_s = monotonic()
-        if now_s > start_s + self.limit_s:
+        if now_s > self._start_s + self.limit_s:
             return True
         passed = [result.candidate.cost for result in self.results if result.verdict.passed]
         if not passed:
             return False
         if self._first_end_s is None:
-            self._first_end_s = now_s + min(MAX_RIVAL_S, max(MIN_RIVAL_S, now_s - start_s))
+            self._first_end_s = now_s + min(MAX_RIVAL_S, max(MIN_RIVAL_S, now_s - self._start_s))
         return now_s > self._first_end_s or cost > min(passed) + MAX_RIVAL_COST
+
+
+def _can_parse(changes: ChangeSet) -> bool:
+    before, after = changes.main.tree_before, changes.main.tree_after
+    return not (after and after.root.has_error) or bool(before and before.root.has_error)
+
+
+def _select(batch: Sequence[Proposed], results: Sequence[VariantResult], result: VariantResult) -> list[Proposed]:
+    return [proposed for proposed, found in zip(batch, results, strict=True) if found == result]

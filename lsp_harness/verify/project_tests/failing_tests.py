@@ -4,14 +4,15 @@ Most candidates of a search change nothing for the better. Only one that makes t
 all tests.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.verify.change import ChangeSet
+from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.project_tests.project_overlay import TooLargeError
 from lsp_harness.verify.project_tests.run_judgement import find_failing
 from lsp_harness.verify.project_tests.suite_runs import SuiteRuns, texts_after, texts_before
 from lsp_harness.verify.project_tests.suite_search import ProposalSuite, SuiteSkippedError
+from lsp_harness.verify.project_tests.suite_worker import VariantResult, Variants
 
 MIN_TEST_S, MAX_TEST_S = 0.7, 2.0
 """Seconds of the processor that a test gets at least and at most. Most tests take milliseconds."""
@@ -72,6 +73,26 @@ class FailingTests:
                 test_s = min(MAX_TEST_S, max(MIN_TEST_S, TIME_FACTOR * run.ms / 1000))
                 return cls(runs, suite, chosen, frozenset(failing.keys() - set(wanted)), test_s)
         return None
+
+    async def judge(self, proposals: Sequence[Change], seconds: float) -> Sequence[VariantResult]:
+        """Return for each of many changes of one text whether the tests pass with it, in one process.
+
+        Those that are "open" need a run of their own (see `repairs`), and those that are "late" were not tried.
+
+        Args:
+            proposals: The changes.
+            seconds: The time after which no other change is tried.
+        """
+        unknown: list[VariantResult] = ["open"] * len(proposals)
+        if not proposals or self.others or any("::" not in name for name in self.files):
+            return unknown
+        first = proposals[0]
+        variants = Variants(first.file, [change.edits for change in proposals], seconds)
+        texts = texts_before(ChangeSet.of(first))
+        try:
+            return await self.runs.run_variants(self.suite, texts, self.files, self.test_s, variants)
+        except SuiteSkippedError:
+            return unknown
 
     async def repairs(self, changes: ChangeSet) -> bool:
         """Return whether the tests pass with a proposal. They end at the first one that fails."""

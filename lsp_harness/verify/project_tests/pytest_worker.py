@@ -16,7 +16,8 @@ child, and answers. The fields of a request:
 - `test_s`: seconds of the processor for each test;
 - `traced`: the path whose executed lines are counted for each test, or an empty text;
 - `lines`: real path → the lines of which each is recorded when it first runs (see `line_evidence.py`);
-- `files`: names of files → their paths. They are results: `report`, `trace` and `lines`, and `output`.
+- `variants`: variants of a file that the tests run on in place of one run (see `variant_runs.py`), or null;
+- `files`: names of files → their paths. They are results: `report`, `trace`, `lines`, `variants` and `output`.
 
 An answer is a line with a JSON object, and the bytes of these files. Its fields are `code`, the exit status of the
 child, or `timeout`, and `files`: name → number of bytes.
@@ -42,13 +43,15 @@ import pytest
 if TYPE_CHECKING:
     from lsp_harness.process.sandbox import namespace_launcher
     from lsp_harness.process.sandbox.namespace_launcher import ViewRequest
-    from lsp_harness.verify.project_tests import line_evidence
+    from lsp_harness.verify.project_tests import line_evidence, variant_runs
 else:
     # they are copied beside this program
     import line_evidence
     import namespace_launcher
+    import variant_runs
 
 assert sys.platform == "linux"
+OWN_MODULES = (line_evidence, namespace_launcher, variant_runs)
 POLL_S = 0.002
 MAX_LINE_COUNT = 1_000_000
 MAX_FILE_BYTES = 16 << 20
@@ -161,7 +164,7 @@ def _list_imported(folder: str) -> list[str]:
     files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
     inside = os.path.realpath(folder) + os.sep
     environments = [os.path.realpath(path) + os.sep for path in (sys.prefix, sys.base_prefix)]
-    own = {os.path.realpath(file) for file in (__file__, line_evidence.__file__, namespace_launcher.__file__)}
+    own = {os.path.realpath(file) for file in (__file__, *(module.__file__ for module in OWN_MODULES))}
     real = sorted({os.path.realpath(file) for file in files if file} - own)
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 
@@ -253,7 +256,10 @@ def _run_pytest(request: dict[str, Any]) -> int:
         line_evidence.install()
     traced = os.path.realpath(request["traced"]) if request["traced"] else ""
     recorder = LineRecorder(traced, request["test_s"])
-    code = int(pytest.main(request["arguments"], plugins=[recorder]))
+    plugins: list[object] = [recorder]
+    if request["variants"]:
+        plugins.append(variant_runs.VariantRuns(request["variants"], request["test_s"], files["variants"]))
+    code = int(pytest.main(request["arguments"], plugins=plugins))
     if traced:
         _write(files["trace"], json.dumps(recorder.tests).encode())
     sys.stdout.flush()

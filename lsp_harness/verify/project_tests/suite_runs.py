@@ -26,7 +26,7 @@ from lsp_harness.verify.project_tests.run_judgement import (
 )
 from lsp_harness.verify.project_tests.suite_runner import Selection
 from lsp_harness.verify.project_tests.suite_search import ProposalSuite, SuiteSkippedError
-from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest, VariantResult, Variants
 from lsp_harness.verify.project_tests.warm_suites import WarmSuites
 
 EXTRA_WALL_S = 10.0
@@ -287,6 +287,30 @@ class SuiteRuns:
         if test_s is not None:
             limits = replace(limits, wall_s=min(limits.wall_s, WALL_FACTOR * test_s + EXTRA_WALL_S))
         return await self._run_once(suite, texts, SuiteChoice(files, max_failures, limits, test_s=test_s))
+
+    async def run_variants(
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], files: Sequence[str], test_s: float, variants: Variants
+    ) -> Sequence[VariantResult]:
+        """Run some tests on variants of a file in a warm process. Without one, all variants are left open.
+
+        Args:
+            suite: The program and the project.
+            texts: File → its content, which the variants are of.
+            files: The ids of the tests, as the program names them.
+            test_s: Seconds of the processor for each test.
+            variants: The variants.
+
+        Raises:
+            SuiteSkippedError: No tests may run.
+        """
+        limits = replace(self._limits, wall_s=min(self._limits.wall_s, variants.seconds + 2 * EXTRA_WALL_S))
+        choice = SuiteChoice(files, 0, limits, test_s=test_s)
+        unknown: list[VariantResult] = ["open"] * len(variants.edits)
+        try:
+            worker = await self._find_worker(suite, choice)
+            return await worker.run_variants(texts, choice, variants) if worker else unknown
+        except OSError:
+            return unknown
 
     async def record_lines(
         self, suite: ProposalSuite, texts: Mapping[Path, bytes], file: Path

@@ -19,7 +19,14 @@ SUBSCRIPT_NODES = frozenset({"subscript", "subscript_expression"})
 BINARY_NODES = frozenset({"binary_operator", "binary_expression", "boolean_operator", "comparison_operator"})
 CONDITIONAL_NODES = frozenset({"conditional_expression", "ternary_expression"})
 BINDING_PARENTS = frozenset(
-    {"parameters", "formal_parameters", "default_parameter", "typed_parameter", "lambda_parameters", "as_pattern_target"}
+    {
+        "parameters",
+        "formal_parameters",
+        "default_parameter",
+        "typed_parameter",
+        "lambda_parameters",
+        "as_pattern_target",
+    }
     | {"required_parameter", "optional_parameter", "global_statement", "nonlocal_statement"}
 )
 """Nodes whose names are bound there, not used."""

@@ -131,11 +131,7 @@ def add_return(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     if is_last and node.type not in LEAVING and place.tree.language.block == "indent":
         indent = " " * place.indent_width
         uses = place.vocabulary.names
-        bound = {
-            part.text: part.node.start_byte
-            for part in _walk_targets(place, function)
-            if part.text in uses
-        }
+        bound = {part.text: part.node.start_byte for part in _walk_targets(place, function) if part.text in uses}
         for rank, name in enumerate(sorted(bound, key=lambda name: -bound[name])[:MAX_RETURNED_NAMES]):
             yield rank / 2, (Edit(node.end_byte, node.end_byte, encode(f"\n{indent}return {name}")),)
 
