@@ -16,8 +16,10 @@ import ast
 import asyncio
 import json
 import os
+import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -249,6 +251,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=120, help="seconds of each repair")
     parser.add_argument("--json", type=Path, help="the file for all results")
     args = parser.parse_args()
+    # an ended run must write the files back, too
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))
     rows: list[Repaired] = []
     with tempfile.TemporaryDirectory() as home:
         if not args.model:

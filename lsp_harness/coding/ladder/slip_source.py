@@ -1,5 +1,6 @@
 """The repairs of slips as candidates: only those that make the failing tests pass reach the checks."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -16,6 +17,8 @@ from lsp_harness.verify.project_tests.suite_worker import VariantResult
 
 FIRST_BATCH_SIZE, BATCH_SIZE, BATCH_S = 24, 72, 12.0
 """The repairs that are tried in one process, first and then, and the seconds that it gets for them."""
+CHECK_INTERVAL_S = 0.02
+"""Time after which is looked again whether a candidate was checked."""
 ALONE_SIZE = 4
 """Repairs that need a run of their own, after each batch."""
 MIN_RIVAL_S, MAX_RIVAL_S = 1.0, 5.0
@@ -74,17 +77,33 @@ class SlipSource:
                 batch += self._propose(replace(plan, kind=repair.kind), number, repair, seen)
             size = BATCH_SIZE
             results = await self._judge(batch)
-            for proposed in _select(batch, results, "passed"):
+            for proposed in await self._judge_rest(_select(batch, results, "passed")):
                 yield proposed.candidate
+                await self._wait_until_checked(proposed)
+                if self._is_over(proposed.candidate.cost):
+                    return
             late, alone = _select(batch, results, "late"), [*alone, *_select(batch, results, "open")]
             tried, alone = (alone[:ALONE_SIZE], alone[ALONE_SIZE:])
             for proposed in tried:
-                if not self._is_over(proposed.candidate.cost) and (
-                    self.failing is None or await self.failing.repairs(proposed.changes)
-                ):
+                if self._is_over(proposed.candidate.cost):
+                    break
+                if self.failing is None or await self.failing.repairs(proposed.changes):
                     yield proposed.candidate
+                    await self._wait_until_checked(proposed)
             if self._is_over(min((repair.cost for _, repair in waiting), default=0.0)):
                 return
+
+    async def _judge_rest(self, passing: "Sequence[Proposed]") -> "list[Proposed]":
+        """Return those candidates that fail no other test of the suite, as far as a quick run shows it."""
+        if self.failing is None or not passing:
+            return list(passing)
+        results = await self.failing.judge_rest([proposed.changes.main for proposed in passing], BATCH_S)
+        return [proposed for proposed, result in zip(passing, results, strict=True) if result != "failed"]
+
+    async def _wait_until_checked(self, proposed: "Proposed") -> None:
+        """Wait for the checks of a candidate, which need the same process of the tests."""
+        while all(result.changes.hash != proposed.changes.hash for result in reversed(self.results)):
+            await asyncio.sleep(CHECK_INTERVAL_S)
 
     def _propose(self, plan: CandidatePlan, number: int, repair: SlipRepair, seen: set[str]) -> "list[Proposed]":
         """Return a repair as a candidate, or nothing if another one had its text or if it cannot be parsed."""

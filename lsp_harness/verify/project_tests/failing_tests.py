@@ -18,6 +18,9 @@ MIN_TEST_S, MAX_TEST_S = 0.7, 2.0
 """Seconds of the processor that a test gets at least and at most. Most tests take milliseconds."""
 MAX_TESTS = 12
 """Most single tests. A candidate that makes these pass seldom fails the others."""
+SUITE_FACTOR, VARIANT_FACTOR = 2, 3
+"""A run of all tests on a change gets so many times the time before it, and a run of the failing ones so many times
+that of one test."""
 TIME_FACTOR = 3
 """A test gets so many times the time of the run of all failing tests before the candidate."""
 
@@ -32,6 +35,7 @@ class FailingTests:
         files: The failing tests as the program names them, or their files if it runs no single tests.
         others: Ids of tests in these files that fail, too, and need not be repaired.
         test_s: Seconds of the processor for each test.
+        suite_s: Seconds for a run of all tests on one change.
     """
 
     runs: SuiteRuns
@@ -39,6 +43,7 @@ class FailingTests:
     files: tuple[str, ...]
     others: frozenset[str]
     test_s: float
+    suite_s: float
 
     @classmethod
     async def choose(
@@ -71,7 +76,11 @@ class FailingTests:
             failing = find_failing(run)
             if chosen and failing.keys() >= expected:
                 test_s = min(MAX_TEST_S, max(MIN_TEST_S, TIME_FACTOR * run.ms / 1000))
-                return cls(runs, suite, chosen, frozenset(failing.keys() - set(wanted)), test_s)
+                before = await runs.run_before(suite, changes)
+                suite_s = SUITE_FACTOR * before.ms / 1000 + MAX_TEST_S
+                # another failing test of the suite would end the run of all tests
+                others = (find_failing(before).keys() | failing.keys()) - set(wanted)
+                return cls(runs, suite, chosen, frozenset(others), test_s, suite_s)
         return None
 
     async def judge(self, proposals: Sequence[Change], seconds: float) -> Sequence[VariantResult]:
@@ -83,14 +92,22 @@ class FailingTests:
             proposals: The changes.
             seconds: The time after which no other change is tried.
         """
+        return await self._run_variants(proposals, self.files, seconds, VARIANT_FACTOR * self.test_s)
+
+    async def judge_rest(self, proposals: Sequence[Change], seconds: float) -> Sequence[VariantResult]:
+        """Return the same as `judge`, for all tests of the suite after the failing ones."""
+        return await self._run_variants(proposals, (*self.files, *self.suite.files), seconds, self.suite_s)
+
+    async def _run_variants(
+        self, proposals: Sequence[Change], files: Sequence[str], seconds: float, variant_s: float
+    ) -> Sequence[VariantResult]:
         unknown: list[VariantResult] = ["open"] * len(proposals)
         if not proposals or self.others or any("::" not in name for name in self.files):
             return unknown
-        first = proposals[0]
-        variants = Variants(first.file, [change.edits for change in proposals], seconds)
-        texts = texts_before(ChangeSet.of(first))
+        variants = Variants(proposals[0].file, [change.edits for change in proposals], seconds, variant_s)
+        texts = texts_before(ChangeSet.of(proposals[0]))
         try:
-            return await self.runs.run_variants(self.suite, texts, self.files, self.test_s, variants)
+            return await self.runs.run_variants(self.suite, texts, files, self.test_s, variants)
         except SuiteSkippedError:
             return unknown
 

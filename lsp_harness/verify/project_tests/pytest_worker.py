@@ -93,13 +93,19 @@ class LineRecorder:
         signal.setitimer(signal.ITIMER_PROF, self._test_s)
         if self._path:
             sys.settrace(self._trace_call)
-        outcome = yield
+        yield
         if self._path:
             sys.settrace(None)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        error: Any = outcome.excinfo  # type: ignore[reportUnknownMemberType]
-        ends = self._find_ends(error[2]) if self._path and error else []
-        self.tests[item.name] = {"passed": error is None, "lines": self._lines, "ends": ends}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+        """Note whether a test failed, and where. A test of unittest keeps its error until its report is made."""
+        outcome = yield
+        if call.when == "call":
+            failed, error = outcome.get_result().failed, call.excinfo
+            ends = self._find_ends(error.tb) if self._path and failed and error else []
+            self.tests[item.name] = {"passed": not failed, "lines": self._lines, "ends": ends}
 
     def _find_ends(self, traceback: TracebackType | None) -> list[int]:
         """Return the lines of the file in a traceback, the innermost first, or the last line that ran before it."""
@@ -258,7 +264,7 @@ def _run_pytest(request: dict[str, Any]) -> int:
     recorder = LineRecorder(traced, request["test_s"])
     plugins: list[object] = [recorder]
     if request["variants"]:
-        plugins.append(variant_runs.VariantRuns(request["variants"], request["test_s"], files["variants"]))
+        plugins.append(variant_runs.VariantRuns(request["variants"], files["variants"]))
     code = int(pytest.main(request["arguments"], plugins=plugins))
     if traced:
         _write(files["trace"], json.dumps(recorder.tests).encode())

@@ -120,11 +120,13 @@ class Variants:
         file: The file.
         edits: The edits of each variant.
         seconds: The time after which no other variant is tried.
+        variant_s: The time after which the tests of one variant are ended. It counts as failed then.
     """
 
     file: Path
     edits: Sequence[Sequence[Edit]]
     seconds: float
+    variant_s: float
 
 
 class SuiteWorker:
@@ -357,6 +359,7 @@ class SuiteWorker:
             "path": str(self._project.locate(variants.file)),
             "edits": [[(e.start, e.end, base64.b64encode(e.new).decode()) for e in edits] for edits in variants.edits],
             "seconds": variants.seconds,
+            "variant_s": variants.variant_s,
         }
 
     async def _read_changed(self, files: Iterable[Path]) -> dict[Path, bytes]:

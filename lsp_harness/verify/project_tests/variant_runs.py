@@ -9,7 +9,8 @@ The field `variants` of a request has these fields:
 
 - `path`: the file;
 - `edits`: for each variant its edits, as a list of the first byte, the byte after the last, and the new text as base64;
-- `seconds`: the time after which no other variant is tried.
+- `seconds`: the time after which no other variant is tried;
+- `variant_s`: the time after which the tests of one variant are ended, which then counts as failed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,6 @@ PASSED, FAILED, OPEN, LATE = "passed", "failed", "open", "late"
 NEW_LOCALS = 0x0002
 """The flag of the code of functions, which that of modules and classes has not."""
 POLL_S = 0.002
-WALL_FACTOR, EXTRA_S = 3, 1.0
-"""A variant gets so many times the time of one test, and some seconds more."""
 
 
 class VariantRuns:
@@ -44,14 +43,13 @@ class VariantRuns:
 
     Args:
         request: The field `variants` of the request.
-        test_s: Seconds of the processor for each test.
         out: The file for the results: a list with one for each variant.
     """
 
-    def __init__(self, request: dict[str, Any], test_s: float, out: str) -> None:
+    def __init__(self, request: dict[str, Any], out: str) -> None:
         self._path = os.path.realpath(request["path"])
         self._edits: list[list[tuple[int, int, str]]] = request["edits"]
-        self._seconds, self._test_s, self._out = request["seconds"], test_s, out
+        self._seconds, self._variant_s, self._out = request["seconds"], request["variant_s"], out
         self._has_failed = self._has_passed = False
         self._called: set[CodeType] = set()
         # called at the start of each function of Python until the tests begin
@@ -67,7 +65,6 @@ class VariantRuns:
         results = [LATE] * len(self._edits)
         # nobody reads how the tests failed, and the texts take longer than most tests
         session.config.option.tbstyle = "no"
-        gc.freeze()
         try:
             self._run_variants(session, results)
         finally:
@@ -85,6 +82,8 @@ class VariantRuns:
             data = file.read()
         old = list_codes(compile_source(data, self._path))
         functions = _find_functions(self._path)
+        # forks then copy less memory; the collector lists no frozen objects
+        gc.freeze()
         deadline = time.monotonic() + self._seconds
         # tests that pass now, in this process, say nothing about a variant
         if not session.items or not functions or self._run(session, []) != FAILED:
@@ -115,7 +114,7 @@ class VariantRuns:
                 code = 2
             finally:
                 os._exit(code)
-        end = time.monotonic() + WALL_FACTOR * self._test_s + EXTRA_S
+        end = time.monotonic() + self._variant_s
         while True:
             pid, status = os.waitpid(child, os.WNOHANG)
             if pid:
