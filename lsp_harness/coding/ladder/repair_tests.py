@@ -39,7 +39,7 @@ MAX_SLIPS = 600
 """Most repairs of slips that are tried against the failing tests."""
 MAX_CHECKED_SLIPS = 96
 """Most of them if each one needs a run of all tests."""
-SLIP_SHARE = 0.4
+SLIP_SHARE = 0.3
 """The part of the time in which slips are looked for, before the model is asked."""
 
 
@@ -169,8 +169,13 @@ class RepairTests(EditTask):
         return rounds
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
-        """Return the candidate that changes least, of repairs of slips the likeliest of these."""
-        return choose_smallest(passed)
+        """Return the candidate that changes least. Of repairs of slips it is the likeliest one.
+
+        What is likely depends on the kind, on the suspicion of the line and on its distance from the failure.
+        """
+        if self.is_decided(passed):
+            return choose_smallest(passed)
+        return min(passed, key=lambda result: (result.candidate.cost, result.order))
 
     def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
         """Return whether a candidate of the model passed. Of slips, all that pass are compared."""

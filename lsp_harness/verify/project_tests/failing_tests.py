@@ -14,7 +14,7 @@ from lsp_harness.verify.project_tests.suite_runs import SuiteRuns, texts_after, 
 from lsp_harness.verify.project_tests.suite_search import ProposalSuite, SuiteSkippedError
 from lsp_harness.verify.project_tests.suite_worker import VariantResult, Variants
 
-MIN_TEST_S, MAX_TEST_S = 0.7, 2.0
+MIN_TEST_S, MAX_TEST_S = 0.4, 1.0
 """Seconds of the processor that a test gets at least and at most. Most tests take milliseconds."""
 MAX_TESTS = 12
 """Most single tests. A candidate that makes these pass seldom fails the others."""

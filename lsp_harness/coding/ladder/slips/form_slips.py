@@ -59,6 +59,7 @@ def _rate_count(part: Part) -> float | None:
         function = call.child_by_field_name("function")
         if function and function.text == b"range":
             return 0.0
+        return 0.5 if node.type == "identifier" else 1.5
     if parent.type in ("comparison_operator", "binary_expression") and node != parent.children[0]:
         operator = node.prev_sibling
         return 0.3 if operator and decode(operator.text or b"") in ORDERED else None

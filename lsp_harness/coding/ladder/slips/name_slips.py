@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lsp_harness.coding.ladder.slips.code_parts import (
+    BINARY_NODES,
     CONDITIONAL_NODES,
     MEMBER_NODES,
     SUBSCRIPT_NODES,
@@ -14,13 +15,15 @@ from lsp_harness.coding.ladder.slips.code_parts import (
     is_member,
     is_use,
 )
-from lsp_harness.syntax.names.calls import CALL_NODES
+from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
 from lsp_harness.text.edit import Edit
 
 MAX_LOCAL_NAMES, MAX_OTHER_NAMES, MAX_MEMBERS, MAX_CONSTANTS, MAX_WRAPPERS = 8, 4, 6, 4, 2
 """Most names and literals that are tried in place of one."""
 STEP = 0.25
 """How much less likely each further name is."""
+REPEATED_COST = 3.0
+"""How much less likely a name is that stands beside the place already."""
 COMPARED_KINDS = ("string", "int", "number", "float")
 """Kinds of literals of which another one of the file may be meant."""
 EMPTY_NAMES = frozenset({"none", "null", "undefined"})
@@ -39,8 +42,18 @@ def change_names(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
             names = place.vocabulary.rank_names(part, local, is_called=False)[:MAX_OTHER_NAMES]
         else:
             continue
+        beside = _list_neighbours(part)
         for rank, name in enumerate(names):
-            yield rank * STEP, (part.replace(name),)
+            # the same value twice says little: `a > a`, `f(a, a)`
+            yield rank * STEP + REPEATED_COST * (name in beside), (part.replace(name),)
+
+
+def _list_neighbours(part: Part) -> set[str]:
+    """Return the texts of the other operands or arguments beside a part."""
+    parent = part.parent
+    if parent is None or parent.type not in BINARY_NODES | ARGUMENT_NODES:
+        return set()
+    return {Part(child, parent, "").text for child in parent.named_children if child != part.node}
 
 
 def _rank_values(place: SlipPlace, part: Part) -> list[str]:
