@@ -31,7 +31,7 @@ from time import perf_counter
 from benchmarks.layouts.judge import switch_types_off
 from benchmarks.slip_edits import find_slips
 from benchmarks.source_edits import SourceEdit, draw_edits
-from lsp_harness.coding.ladder.slips.slip_kinds import SLIP_NAMES
+from lsp_harness.coding.ladder.slip_kinds import SLIP_NAMES
 from lsp_harness.config.permission_schema import Permissions
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import EngineUnavailable, HarnessError
@@ -168,7 +168,7 @@ class Repaired:
 
     @property
     def is_by_slips(self) -> bool:
-        """Whether the repair needed no model."""
+        """Return whether the repair needed no model."""
         return self.kind in SLIP_NAMES
 
 

@@ -60,17 +60,23 @@ def _slip(source: Source, node: ast.AST, names: list[str]) -> Iterator[tuple[str
         text = source.text_of(node)
         if text[:1] in b"\"'" and text[:3] != text[:1] * 3:
             yield "text", *source.range_of(node), text[:1] + text[2:]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1 and not node.keywords:
-        if node.func.id in WORDS_OF_CALLS:
-            yield "lost call", *source.range_of(node), source.text_of(node.args[0])
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
-        if node.func.attr in WORDS_OF_CALLS:
-            yield "lost call", *source.range_of(node), source.text_of(node.func.value)
+    if isinstance(node, ast.Call) and not node.keywords and (rest := _find_value(node)):
+        yield "lost call", *source.range_of(node), source.text_of(rest)
     if isinstance(node, ast.Return) and node.value and not isinstance(node.value, ast.Constant):
         start, _ = source.range_of(node)
         yield "lost return", start, source.range_of(node.value)[0], b""
     if isinstance(node, ast.IfExp):
         yield "branch", *source.range_of(node), source.text_of(node.body)
+
+
+def _find_value(node: ast.Call) -> ast.expr | None:
+    """Return the value that stays if the call around it is forgotten, or None."""
+    function = node.func
+    if isinstance(function, ast.Name) and function.id in WORDS_OF_CALLS and len(node.args) == 1:
+        return node.args[0]
+    if isinstance(function, ast.Attribute) and function.attr in WORDS_OF_CALLS and not node.args:
+        return function.value
+    return None
 
 
 def _swap_arguments(source: Source, node: ast.Call) -> Iterator[SourceEdit]:

@@ -18,8 +18,8 @@ from lsp_harness.coding.ladder.ladder import (
     LadderPlan,
     LadderSource,
 )
+from lsp_harness.coding.ladder.slip_kinds import SLIP_NAMES, find_slip_repairs
 from lsp_harness.coding.ladder.slip_source import SlipSource
-from lsp_harness.coding.ladder.slips.slip_kinds import SLIP_NAMES, find_slip_repairs
 from lsp_harness.coding.ladder.suspicion import SuspiciousStatement, add_definitions, find_statements
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import IndexIncomplete, NoAnswer
@@ -112,7 +112,7 @@ class RepairTests(EditTask):
         limit = MAX_SLIPS if failing else MAX_CHECKED_SLIPS
         suspects = self._statements if self.span else add_definitions(tree, self._everything)
         repairs = await offload(len(tree.data), lambda: find_slip_repairs(tree, suspects, limit))
-        source = SlipSource(self.context, repairs, failing, checked.results, SLIP_SHARE * self._limit_s)
+        source = SlipSource(self.context, repairs, failing, checked, SLIP_SHARE * self._limit_s)
         self._slip_count = len(repairs)
         return source, source.plan()
 

@@ -1,14 +1,12 @@
 """The repairs of slips as candidates: only those that make the failing tests pass reach the checks."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from lsp_harness.coding.candidates.candidate_checks import create_changes
-from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate
+from lsp_harness.coding.candidates.candidate_checks import CandidateChecks, create_changes
 from lsp_harness.coding.candidates.sampling import Candidate, CandidatePlan
-from lsp_harness.coding.ladder.slips.slip_kinds import SlipRepair
+from lsp_harness.coding.ladder.slip_kinds import SlipRepair
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.inference.request import Usage
 from lsp_harness.verify.change import ChangeSet
@@ -17,8 +15,6 @@ from lsp_harness.verify.project_tests.suite_worker import VariantResult
 
 FIRST_BATCH_SIZE, BATCH_SIZE, BATCH_S = 24, 72, 12.0
 """The repairs that are tried in one process, first and then, and the seconds that it gets for them."""
-CHECK_INTERVAL_S = 0.02
-"""Time after which is looked again whether a candidate was checked."""
 ALONE_SIZE = 4
 """Repairs that need a run of their own, after each batch."""
 MIN_RIVAL_S, MAX_RIVAL_S = 1.0, 5.0
@@ -43,14 +39,14 @@ class SlipSource:
         context: The document and the tools.
         repairs: The repairs, the likeliest first.
         failing: The failing tests, which run alone, or None if all tests must run.
-        results: The candidates that were checked. The driver adds to them.
+        checked: The candidates that were checked. The driver adds to them.
         limit_s: The seconds after which no other repair is tried.
     """
 
     context: TurnContext
     repairs: Sequence[SlipRepair]
     failing: FailingTests | None
-    results: Sequence[CheckedCandidate]
+    checked: CandidateChecks
     limit_s: float
     refusal: str = ""
     _start_s: float = field(default=0.0, init=False)
@@ -102,8 +98,9 @@ class SlipSource:
 
     async def _wait_until_checked(self, proposed: "Proposed") -> None:
         """Wait for the checks of a candidate, which need the same process of the tests."""
-        while all(result.changes.hash != proposed.changes.hash for result in reversed(self.results)):
-            await asyncio.sleep(CHECK_INTERVAL_S)
+        while all(result.changes.hash != proposed.changes.hash for result in self.checked.results):
+            self.checked.has_result.clear()
+            await self.checked.has_result.wait()
 
     def _propose(self, plan: CandidatePlan, number: int, repair: SlipRepair, seen: set[str]) -> "list[Proposed]":
         """Return a repair as a candidate, or nothing if another one had its text or if it cannot be parsed."""
@@ -127,7 +124,7 @@ class SlipSource:
         now_s = monotonic()
         if now_s > self._start_s + self.limit_s:
             return True
-        passed = [result.candidate.cost for result in self.results if result.verdict.passed]
+        passed = [result.candidate.cost for result in self.checked.results if result.verdict.passed]
         if not passed:
             return False
         if self._first_end_s is None:

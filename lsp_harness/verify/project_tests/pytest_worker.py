@@ -51,7 +51,7 @@ else:
     import variant_runs
 
 assert sys.platform == "linux"
-OWN_MODULES = (line_evidence, namespace_launcher, variant_runs)
+OWN_FILES = tuple(str(module.__file__) for module in (line_evidence, namespace_launcher, variant_runs))
 POLL_S = 0.002
 MAX_LINE_COUNT = 1_000_000
 MAX_FILE_BYTES = 16 << 20
@@ -170,7 +170,7 @@ def _list_imported(folder: str) -> list[str]:
     files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
     inside = os.path.realpath(folder) + os.sep
     environments = [os.path.realpath(path) + os.sep for path in (sys.prefix, sys.base_prefix)]
-    own = {os.path.realpath(file) for file in (__file__, *(module.__file__ for module in OWN_MODULES))}
+    own = {os.path.realpath(file) for file in (__file__, *OWN_FILES)}
     real = sorted({os.path.realpath(file) for file in files if file} - own)
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 

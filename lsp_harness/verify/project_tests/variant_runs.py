@@ -181,7 +181,7 @@ def find_replacements(
         return None
     replaced: list[tuple[FunctionType, CodeType]] = []
     is_covered: list[bool] = []
-    for (before, parent), (after, _) in zip(old, new):
+    for (before, parent), (after, _) in zip(old, new):  # noqa: B905 - Python 3.8 has no `strict`
         found = functions.get(before, [])
         # a function within a function is made again by each call of the outer one
         is_covered.append(bool(found) or (parent >= 0 and is_covered[parent]))
@@ -197,7 +197,8 @@ def find_replacements(
 
 def _describe(code: CodeType) -> tuple[object, ...]:
     """Return what a module or a class does, without the functions in it and without line numbers."""
-    plain = tuple((type(one), repr(one)) for one in code.co_consts if not isinstance(one, CodeType))
+    constants: list[Any] = [one for one in code.co_consts if not isinstance(one, CodeType)]
+    plain = tuple(f"{type(one).__name__} {one!r}" for one in constants)
     return code.co_code, code.co_names, code.co_varnames, plain
 
 

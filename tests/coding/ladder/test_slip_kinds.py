@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.coding.ladder.slips.slip_kinds import SLIP_NAMES, SlipRepair, find_slip_repairs
+from lsp_harness.coding.ladder.slip_kinds import SLIP_NAMES, SlipRepair, find_slip_repairs
 from lsp_harness.coding.ladder.suspicion import SuspiciousStatement
 from lsp_harness.syntax.replaceable_code import find_statement_spans
 from lsp_harness.syntax.tree import SyntaxTree, parse

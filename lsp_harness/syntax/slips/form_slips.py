@@ -5,17 +5,18 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
-from lsp_harness.coding.ladder.slips.code_parts import (
+from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
+from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES, NON_POSITIONAL_NODES
+from lsp_harness.syntax.slips.code_parts import (
     BINARY_NODES,
     CONDITIONAL_NODES,
     SUBSCRIPT_NODES,
-    Part,
+    CodePart,
     SlipPlace,
     is_block,
     is_use,
+    walk_parts,
 )
-from lsp_harness.syntax.names.binding_nodes import FUNCTION_NODES
-from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES, NON_POSITIONAL_NODES
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
@@ -48,7 +49,7 @@ def shift_by_one(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
             yield 0.0, (part.replace(decode(left.text or b"")),)
 
 
-def _rate_count(part: Part) -> float | None:
+def _rate_count(part: CodePart) -> float | None:
     """Return how unlikely it is that one is missing at a part, or None if it is no count."""
     node, parent = part.node, part.parent
     if parent is None or not node.is_named:
@@ -124,9 +125,9 @@ def add_return(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     node, function = place.node, place.vocabulary.find_function(place.statement.start)
     if node is None or function is None:
         return
-    if node.type == "expression_statement" and (value := next(iter(node.named_children), None)):
-        if "assignment" not in value.type and value.type not in ("string", "await", "yield"):
-            yield 0.0, (Edit(node.start_byte, node.start_byte, b"return "),)
+    value = next(iter(node.named_children), None) if node.type == "expression_statement" else None
+    if value and "assignment" not in value.type and value.type not in ("string", "await", "yield"):
+        yield 0.0, (Edit(node.start_byte, node.start_byte, b"return "),)
     block = node.parent
     is_last = node.next_named_sibling is None and block and block.parent and block.parent.type in FUNCTION_NODES
     if is_last and node.type not in LEAVING and place.tree.language.block == "indent":
@@ -137,9 +138,7 @@ def add_return(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
             yield rank / 2, (Edit(node.end_byte, node.end_byte, encode(f"\n{indent}return {name}")),)
 
 
-def _walk_targets(place: SlipPlace, function: Span) -> Iterator[Part]:
-    from lsp_harness.coding.ladder.slips.code_parts import walk_parts
-
+def _walk_targets(place: SlipPlace, function: Span) -> Iterator[CodePart]:
     for part in walk_parts(place.tree.root, function):
         parent = part.parent
         if part.node.type == "identifier" and parent and parent.type == "assignment" and part.field == "left":
@@ -159,8 +158,9 @@ def move_statement(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]
     if tree.language.block == "indent":
         yield from _indent(place, node, block, range(first, last + 1))
     following = node.next_named_sibling
-    if following and following.end_byte - following.start_byte < 400 and last + 1 < len(starts):
-        if tree.document.line_of(following.start_byte) == last + 1:
+    if following and tree.document.line_of(following.start_byte) == last + 1:
+        size = tree.data.count(b"\n", following.start_byte, following.end_byte) + 1
+        if size < MAX_MOVED_LINES:
             yield 0.5, _swap(node, following)
 
 

@@ -35,7 +35,7 @@ SIMILARITY_STEPS = 4
 """Names are told apart by so many degrees of similarity. Within one, the closest use comes first."""
 
 
-class Part(NamedTuple):
+class CodePart(NamedTuple):
     """A node with its parent, and its field in the parent, which a node itself would have to search for."""
 
     node: Node
@@ -57,7 +57,7 @@ class Part(NamedTuple):
         return Edit(*self.span, encode(text))
 
 
-class NameUse(NamedTuple):
+class WordUse(NamedTuple):
     """A use of a name: its place, whether it is called, and the text before the dot of a member."""
 
     offset: int
@@ -65,9 +65,9 @@ class NameUse(NamedTuple):
     receiver: str
 
 
-def walk_parts(root: Node, span: Span) -> Iterator[Part]:
+def walk_parts(root: Node, span: Span) -> Iterator[CodePart]:
     """Yield the nodes within a range of bytes, in the order of the text, outer nodes first."""
-    stack = [Part(root, None, "")]
+    stack = [CodePart(root, None, "")]
     while stack:
         part = stack.pop()
         node = part.node
@@ -76,13 +76,13 @@ def walk_parts(root: Node, span: Span) -> Iterator[Part]:
         if span.start <= node.start_byte and node.end_byte <= span.end:
             yield part
         children = [
-            Part(child, node, node.field_name_for_child(index) or "") for index, child in enumerate(node.children)
+            CodePart(child, node, node.field_name_for_child(index) or "") for index, child in enumerate(node.children)
         ]
         stack += reversed(children)
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class FileVocabulary:
     """The names and literals of a file.
 
     Attributes:
@@ -93,14 +93,14 @@ class Vocabulary:
         functions: The bytes of the outermost functions.
     """
 
-    names: dict[str, list[NameUse]] = field(default_factory=dict[str, list[NameUse]])
-    members: dict[str, list[NameUse]] = field(default_factory=dict[str, list[NameUse]])
+    names: dict[str, list[WordUse]] = field(default_factory=dict[str, list[WordUse]])
+    members: dict[str, list[WordUse]] = field(default_factory=dict[str, list[WordUse]])
     literals: dict[str, dict[str, list[int]]] = field(default_factory=dict[str, dict[str, list[int]]])
     wrappers: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     functions: list[Span] = field(default_factory=list[Span])
 
     @classmethod
-    def read(cls, tree: SyntaxTree) -> "Vocabulary":
+    def read(cls, tree: SyntaxTree) -> "FileVocabulary":
         """Return the names and literals of a tree."""
         found = cls()
         for part in walk_parts(tree.root, Span(0, len(tree.data))):
@@ -111,7 +111,7 @@ class Vocabulary:
         """Return the outermost function around an offset, or None at the top level."""
         return next((span for span in self.functions if span.start <= offset < span.end), None)
 
-    def rank_names(self, part: Part, uses: dict[str, list[NameUse]], *, is_called: bool) -> list[str]:
+    def rank_names(self, part: CodePart, uses: dict[str, list[WordUse]], *, is_called: bool) -> list[str]:
         """Return the names that may be meant in place of a name, the most similar and then the closest first."""
         old, offset = part.text, part.node.start_byte
 
@@ -123,7 +123,7 @@ class Vocabulary:
         fitting = [name for name, found in uses.items() if any(use.is_called == is_called for use in found)]
         return sorted((name for name in fitting if name != old and name not in RECEIVER_NAMES), key=rank)
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: CodePart) -> None:
         node, parent = part.node, part.parent
         if node.type in FUNCTION_NODES and not (self.functions and node.start_byte < self.functions[-1].end):
             self.functions.append(Span(node.start_byte, node.end_byte))
@@ -139,17 +139,17 @@ class Vocabulary:
             first = parent.children[0]
             # a call of a member is one level above
             called = self._is_called_member(part)
-            self.members.setdefault(part.text, []).append(NameUse(node.start_byte, called, decode(first.text or b"")))
+            self.members.setdefault(part.text, []).append(WordUse(node.start_byte, called, decode(first.text or b"")))
         elif parent.type != "keyword_argument" or part.field != "name":
             called = (parent.type in CALL_NODES and part.field == "function") or parent.type in FUNCTION_NODES
-            self.names.setdefault(part.text, []).append(NameUse(node.start_byte, called, ""))
+            self.names.setdefault(part.text, []).append(WordUse(node.start_byte, called, ""))
 
-    def _is_called_member(self, part: Part) -> bool:
+    def _is_called_member(self, part: CodePart) -> bool:
         assert part.parent is not None
         return is_called(part.parent)
 
 
-def is_member(part: Part) -> bool:
+def is_member(part: CodePart) -> bool:
     """Return whether a part is the name of a member, behind a dot."""
     return bool(part.parent) and part.parent.type in MEMBER_NODES and part.field in ("attribute", "property")  # type: ignore[union-attr]
 
@@ -160,7 +160,7 @@ def is_called(node: Node) -> bool:
     return following is not None and following.type in ("argument_list", "arguments")
 
 
-def is_use(part: Part) -> bool:
+def is_use(part: CodePart) -> bool:
     """Return whether a name is used as a value or a function, and not bound or imported."""
     parent = part.parent
     if parent is None or part.node.type != "identifier" or part.text in RECEIVER_NAMES:
@@ -188,10 +188,10 @@ class SlipPlace:
 
     tree: SyntaxTree
     statement: Span
-    vocabulary: Vocabulary
+    vocabulary: FileVocabulary
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[CodePart]:
         """The nodes within the statement, outer nodes first."""
         start, end = self.statement
         node = self.tree.root.descendant_for_byte_range(start, max(start, end - 1))
@@ -203,7 +203,7 @@ class SlipPlace:
             name = next((outer.field_name_for_child(n) or "" for n, c in enumerate(outer.children) if c == node), "")
         first, *others = walk_parts(node, Span(node.start_byte, node.end_byte))
         inside = [part for part in others if part.span.start >= start and part.span.end <= end]
-        return [Part(first.node, outer, name), *inside] if node.end_byte <= end else inside
+        return [CodePart(first.node, outer, name), *inside] if node.end_byte <= end else inside
 
     @cached_property
     def node(self) -> Node | None:

@@ -1,14 +1,14 @@
-"""The table of the kinds of slips, and the edits that undo one of them in suspicious statements, the likeliest first."""
+"""The table of the kinds of slips, and the edits that undo one of them in suspicious statements."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.coding.ladder.slips.code_parts import SlipPlace, Vocabulary
-from lsp_harness.coding.ladder.slips.form_slips import add_return, move_statement, negate, shift_by_one, swap_parts
-from lsp_harness.coding.ladder.slips.name_slips import add_calls, change_constants, change_names, drop_parts
-from lsp_harness.coding.ladder.slips.token_slips import change_tokens
 from lsp_harness.coding.ladder.suspicion import SuspiciousStatement
+from lsp_harness.syntax.slips.code_parts import FileVocabulary, SlipPlace
+from lsp_harness.syntax.slips.form_slips import add_return, move_statement, negate, shift_by_one, swap_parts
+from lsp_harness.syntax.slips.name_slips import add_calls, change_constants, change_names, drop_parts
+from lsp_harness.syntax.slips.token_slips import change_tokens
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 
@@ -73,7 +73,7 @@ def find_slip_repairs(tree: SyntaxTree, statements: Sequence[SuspiciousStatement
         statements: The statements, the most suspicious first.
         limit: The largest number of edits to return.
     """
-    vocabulary = Vocabulary.read(tree)
+    vocabulary = FileVocabulary.read(tree)
     found: dict[tuple[Edit, ...], SlipRepair] = {}
     highest = max((statement.suspicion for statement in statements), default=0.0)
     for number, statement in enumerate(statements):

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from lsp_harness.coding.ladder.slips.code_parts import (
+from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
+from lsp_harness.syntax.slips.code_parts import (
     BINARY_NODES,
     CONDITIONAL_NODES,
     MEMBER_NODES,
     SUBSCRIPT_NODES,
-    NameUse,
-    Part,
+    CodePart,
     SlipPlace,
+    WordUse,
     find_literal_kind,
     is_called,
     is_member,
     is_use,
 )
-from lsp_harness.syntax.names.calls import ARGUMENT_NODES, CALL_NODES
 from lsp_harness.text.edit import Edit
 
 MAX_LOCAL_NAMES, MAX_OTHER_NAMES, MAX_MEMBERS, MAX_CONSTANTS, MAX_WRAPPERS = 8, 4, 6, 4, 2
@@ -48,15 +48,15 @@ def change_names(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
             yield rank * STEP + REPEATED_COST * (name in beside), (part.replace(name),)
 
 
-def _list_neighbours(part: Part) -> set[str]:
+def _list_neighbours(part: CodePart) -> set[str]:
     """Return the texts of the other operands or arguments beside a part."""
     parent = part.parent
     if parent is None or parent.type not in BINARY_NODES | ARGUMENT_NODES:
         return set()
-    return {Part(child, parent, "").text for child in parent.named_children if child != part.node}
+    return {CodePart(child, parent, "").text for child in parent.named_children if child != part.node}
 
 
-def _rank_values(place: SlipPlace, part: Part) -> list[str]:
+def _rank_values(place: SlipPlace, part: CodePart) -> list[str]:
     vocabulary, called = place.vocabulary, is_called(part.node)
     ranked = vocabulary.rank_names(part, vocabulary.names, is_called=called)
     function = vocabulary.find_function(place.statement.start)
@@ -68,10 +68,10 @@ def _rank_values(place: SlipPlace, part: Part) -> list[str]:
     return [*local, *shared[:MAX_OTHER_NAMES]]
 
 
-def _rank_members(place: SlipPlace, part: Part) -> list[str]:
+def _rank_members(place: SlipPlace, part: CodePart) -> list[str]:
     assert part.parent is not None
     vocabulary, called = place.vocabulary, is_called(part.parent)
-    receiver = Part(part.parent.children[0], part.parent, "").text
+    receiver = CodePart(part.parent.children[0], part.parent, "").text
     same = {
         name: kept
         for name, uses in vocabulary.members.items()
@@ -82,12 +82,12 @@ def _rank_members(place: SlipPlace, part: Part) -> list[str]:
     return [*ranked, *others[: max(0, MAX_OTHER_NAMES - len(ranked))]]
 
 
-def _select(names: dict[str, list[NameUse]], start: int, end: int) -> dict[str, list[NameUse]]:
+def _select(names: dict[str, list[WordUse]], start: int, end: int) -> dict[str, list[WordUse]]:
     found = {name: [use for use in uses if start <= use.offset < end] for name, uses in names.items()}
     return {name: uses for name, uses in found.items() if uses}
 
 
-def _is_shared(place: SlipPlace, uses: list[NameUse]) -> bool:
+def _is_shared(place: SlipPlace, uses: list[WordUse]) -> bool:
     return any(place.vocabulary.find_function(use.offset) is None for use in uses)
 
 
@@ -98,8 +98,9 @@ def change_constants(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]
         if kind not in COMPARED_KINDS or (part.parent and part.parent.type == "expression_statement"):
             continue
         offset = part.node.start_byte
-        places = place.vocabulary.literals[kind]
-        near = sorted(places, key=lambda text: min(abs(start - offset) for start in places[text]))  # noqa: B023
+        places = place.vocabulary.literals[kind].items()
+        distances = {text: min(abs(start - offset) for start in starts) for text, starts in places}
+        near = sorted(distances, key=distances.__getitem__)
         others = [text for text in near if text != part.text and "\n" not in text][:MAX_CONSTANTS]
         for rank, text in enumerate(others):
             yield rank * STEP, (part.replace(text),)
@@ -130,18 +131,18 @@ def drop_parts(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
         elif node.type in ("boolean_operator", "binary_operator", "binary_expression"):
             for field in ("left", "right"):
                 if operand := node.child_by_field_name(field):
-                    yield 0.5, (part.replace(Part(operand, node, field).text),)
+                    yield 0.5, (part.replace(CodePart(operand, node, field).text),)
         elif node.type in CONDITIONAL_NODES and len(node.named_children) == 3:
             branches = [child for child in node.named_children if node.child_by_field_name("condition") != child]
             for child in branches[:1] + branches[-1:]:
-                yield 1.0, (part.replace(Part(child, node, "").text),)
+                yield 1.0, (part.replace(CodePart(child, node, "").text),)
         elif node.type in CALL_NODES:
             yield from _drop_call(part)
 
 
-def _drop_call(part: Part) -> Iterator[tuple[float, tuple[Edit, ...]]]:
+def _drop_call(part: CodePart) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     function, arguments = (part.node.child_by_field_name(name) for name in ("function", "arguments"))
     if function and arguments and arguments.named_child_count == 1 and function.type == "identifier":
-        yield 0.5, (part.replace(Part(arguments.named_children[0], arguments, "").text),)
+        yield 0.5, (part.replace(CodePart(arguments.named_children[0], arguments, "").text),)
     if function and function.type in MEMBER_NODES:
-        yield 1.0, (part.replace(Part(function.children[0], function, "").text),)
+        yield 1.0, (part.replace(CodePart(function.children[0], function, "").text),)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lsp_harness.coding.ladder.slips.code_parts import SlipPlace
+from lsp_harness.syntax.slips.code_parts import SlipPlace
 from lsp_harness.syntax.tokens import Token, read_tokens
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
