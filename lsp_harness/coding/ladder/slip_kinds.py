@@ -35,7 +35,7 @@ SLIP_KINDS = (
     SlipKind("other operator", 0.0, change_tokens),
     SlipKind("one more or less", 0.7, shift_by_one),
     SlipKind("other negation", 0.7, negate),
-    SlipKind("other order", 0.8, swap_parts),
+    SlipKind("other order", 1.0, swap_parts),
     SlipKind("other name", 0.9, change_names),
     SlipKind("other constant", 1.0, change_constants),
     SlipKind("missing return", 0.7, add_return),

@@ -42,11 +42,12 @@ def shift_by_one(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     for part in place.parts:
         rank = _rate_count(part)
         if rank is not None and part.node.type not in NOT_COUNTED:
-            yield rank, (part.replace(f"{part.text} - 1"),)
             yield rank, (part.replace(f"{part.text} + 1"),)
+            yield rank, (part.replace(f"{part.text} - 1"),)
         left, right = (part.node.child_by_field_name(name) for name in ("left", "right"))
         if part.node.type in ("binary_operator", "binary_expression") and left and right and right.text == b"1":
-            yield 0.0, (part.replace(decode(left.text or b"")),)
+            # likelier than `+ 0`, which does the same
+            yield -1.0, (part.replace(decode(left.text or b"")),)
 
 
 def _rate_count(part: CodePart) -> float | None:
