@@ -136,8 +136,8 @@ def test_each_term_of_the_glossary_has_a_sentence():
     assert [term.name for term in terms if not term.sentence[:1].isupper()] == []
 
 
-MODULES_OF_PROJECTS = frozenset({"pytest", "line_evidence", "namespace_launcher"})
-"""Modules that the worker of tests imports: it runs in the Python of a project, beside two files of this package."""
+MODULES_OF_PROJECTS = frozenset({"pytest", "line_evidence", "variant_runs", "namespace_launcher"})
+"""Modules that the worker of tests imports: it runs in the Python of a project, beside three files of this package."""
 
 
 def find_imports(tree: ast.AST) -> Iterator[str]:

@@ -41,13 +41,17 @@ async def _send_prompt(opened: OpenTask) -> Proposal:
 
     async def run(turn: Turn) -> CodeResult:
         work = PromptWork(text, Summary(), CodeProgress())
-        return await CodeTurn(harness.services, harness.turns, harness.tasks, turn, work).run()
+        return await CodeTurn(harness.services, harness.turns, harness.tasks, turn, work, _refuse_undo).run()
 
     driver = CodeDriver(run, lambda result: result.text)
     await harness.services.session.submit(Ingress("message", text), driver)
     if driver.result.proposal is None:
         raise NoAnswer(driver.result.text)
     return driver.result.proposal
+
+
+async def _refuse_undo() -> str:
+    raise NoAnswer("a task of an evaluation has no earlier edit")
 
 
 def _ignore(progress: Progress) -> None:

@@ -95,6 +95,21 @@ class EditTask(ABC):
             results: The repairs that were checked.
         """
 
+    async def create_trials(
+        self, checked: CandidateChecks
+    ) -> tuple[CandidateSource, Sequence[Sequence[CandidatePlan]]] | None:
+        """Return a source of candidates that need no model, and their rounds. They pass all checks, also slow ones.
+
+        The default has none.
+
+        Args:
+            checked: The candidates that were checked, to which these are added.
+
+        Raises:
+            NoAnswer: The request can be refused without a model.
+        """
+        return None
+
     # -- by the model
     async def create_candidate_checks(self) -> Sequence[Check]:
         """Return the checks of candidates by the model, or none if they are those of `create_checks`, the default."""
@@ -127,6 +142,15 @@ class EditTask(ABC):
         Candidates of a round are checked in the order of their probability, so the default is true.
         """
         return True
+
+    def describe_choice(self, best: CheckedCandidate, passed: Sequence[CheckedCandidate]) -> str:
+        """Return what the summary adds to the name of the chosen candidate. The default adds nothing.
+
+        Args:
+            best: The chosen candidate.
+            passed: All candidates that passed.
+        """
+        return ""
 
     # -- the end
     async def repair_attempt(self, attempt: CheckedCandidate, states: TurnStates) -> Sequence[Edit]:

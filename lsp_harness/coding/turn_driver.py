@@ -79,6 +79,7 @@ class TurnDriver:
     now_s: Callable[[], float] = monotonic
     _planned_count: int = 0
     _end_s: float = inf
+    _round_count: int = 0
 
     def __post_init__(self) -> None:
         self.states = self.context.states or TurnStates(self.context.turn)
@@ -116,6 +117,10 @@ class TurnDriver:
         if proposal := await self._try_repairs(await self._ask(self.task.find_repairs())):
             return proposal
         self.checks = await self.task.create_candidate_checks() or self.checks
+        if (trials := await self._ask(self.task.create_trials(self.candidates))) and (
+            proposal := await self._run_rounds(*trials)
+        ):
+            return proposal
         source = await self._ask(self.task.create_source(self.candidates))
         return await self._generate(source, await self._ask(self.task.plan_rounds()))
 
@@ -185,7 +190,7 @@ class TurnDriver:
         return passed
 
     async def _generate(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal:
-        """Propose the best candidate of the first round in which one passes.
+        """Propose the best candidate of the first round in which one passes, or one that passes nearly.
 
         Args:
             source: Generates the candidates.
@@ -194,20 +199,11 @@ class TurnDriver:
         Raises:
             NoAnswer: No candidate passes.
         """
-        self._planned_count = sum(len(plan.numbers) for plans in rounds for plan in plans)
         if budget_s := self.context.config.generation.budget_s:
             self._end_s = self.now_s() + budget_s
-        if self.context.item:
-            # other items of the plan may be written at the same time
-            self.candidates.earlier_count = self.states.reserve(self._planned_count)
-        for number, plans in enumerate(rounds):
-            reason = _describe_round(plans, self.context, self.candidates.earlier_count)
-            self.states.enter("GENERATE", round=number, reason=reason)
-            if passed := await self._run_round(source, plans, number):
-                return self._propose_candidate(self.task.choose(passed))
-            if self._is_late:
-                break
-        if best := await self._repair_closest(len(rounds)) or await self._find_acceptable():
+        if proposal := await self._run_rounds(source, rounds):
+            return proposal
+        if best := await self._repair_closest(self._round_count) or await self._find_acceptable():
             return self._propose_candidate(best)
         number_in_turn, failures = self.candidates.number_in_turn, self.candidates.failures[:1]
         closest = [f"the closest is {r.describe_failure(number_in_turn(r.candidate))}" for r in failures]
@@ -219,6 +215,23 @@ class TurnDriver:
     def _is_late(self) -> bool:
         """True if the time for candidates is over."""
         return self.now_s() >= self._end_s
+
+    async def _run_rounds(self, source: CandidateSource, rounds: Sequence[Sequence[CandidatePlan]]) -> Proposal | None:
+        """Propose the best candidate of the first round in which one passes, or return None."""
+        numbers = [number for plans in rounds for plan in plans for number in plan.numbers]
+        self._planned_count = max(numbers, default=0)
+        if self.context.item and numbers:
+            # other items of the plan may be written at the same time
+            self.candidates.earlier_count = self.states.reserve(len(numbers)) - min(numbers) + 1
+        for number, plans in enumerate(rounds, self._round_count):
+            reason = _describe_round(plans, self.context, self.candidates.earlier_count)
+            self.states.enter("GENERATE", round=number, reason=reason)
+            self._round_count += 1
+            if passed := await self._run_round(source, plans, number):
+                return self._propose_candidate(self.task.choose(passed))
+            if self._is_late:
+                break
+        return None
 
     async def _repair_closest(self, round: int) -> CheckedCandidate | None:
         """Return the closest attempt with its repair, if this passes all checks."""
@@ -245,6 +258,7 @@ class TurnDriver:
         chosen = self.candidates.number_in_turn(best.candidate)
         # candidates with a higher number may be complete first
         maker = f"candidate {chosen} of {max(chosen, self.candidates.earlier_count + self.candidates.count)}"
+        maker += self.task.describe_choice(best, self.candidates.passed)
         return self._propose(best.changes, best.verdict, maker)
 
     def _fail(self, reason: str) -> NoAnswer:

@@ -1,5 +1,6 @@
 """Checks of the candidates of one turn. Every candidate and every verdict is an event of the session."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ class CandidateChecks:
         count: The number of candidates, also of those that were not checked.
         has_unchanged: Whether a candidate was the present code.
         earlier_count: The number of candidates of earlier tasks of the turn.
+        has_result: Set by each new result, for a source that waits for it.
     """
 
     context: TurnContext
@@ -44,6 +46,7 @@ class CandidateChecks:
     count: int = field(default=0, init=False)
     has_unchanged: bool = field(default=False, init=False)
     earlier_count: int = field(default=0, init=False)
+    has_result: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _repeats: Counter[str] = field(default_factory=Counter[str], init=False)
     """Hash of a text → how many further candidates had it."""
 
@@ -99,6 +102,7 @@ class CandidateChecks:
         verdict = await self.judge(changes, checks, self.number_in_turn(candidate), notes)
         result = CheckedCandidate(candidate, changes, verdict)
         self.results.append(result)
+        self.has_result.set()
         if not verdict.passed:
             self._reject(candidate, "; ".join(result.finding_lines) or "no check could run")
 

@@ -1,12 +1,6 @@
-"""The ladder: suspicious places of a text, the rungs at which they are replaced, and the candidates of each rung.
+"""The ladder of the model: the rungs at which suspicious places are replaced, and the candidates of each rung."""
 
-Operators, constants and truth values need no model (`<` for `>`, one too many, `and` for `or`): the tests judge each
-change of them before a model has read its prompt.
-"""
-
-import math
-import re
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -23,176 +17,18 @@ from lsp_harness.coding.candidates.sampling import (
     build_fill,
     generate_candidates,
 )
+from lsp_harness.coding.ladder.suspicion import SuspiciousStatement
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import find_secrets
 from lsp_harness.inference.request import Usage
-from lsp_harness.syntax.names.occurrences import find_occurrences
-from lsp_harness.syntax.replaceable_code import find_expressions, find_statement_spans
-from lsp_harness.syntax.tokens import Token, read_tokens
+from lsp_harness.syntax.replaceable_code import find_expressions
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import indentation_of
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.verify.checks import SuiteCheck
-from lsp_harness.verify.project_tests.suite_worker import TracedTest
-
-MAX_STATEMENT_CHANGES = 16
-"""Most changes of one statement."""
-QUOTES = b"\"'`"
-OTHER_FORMS: Mapping[str, tuple[str, ...]] = {
-    "<": (">", "<=", ">="),
-    ">": ("<", ">=", "<="),
-    "<=": ("<", ">=", ">"),
-    ">=": (">", "<=", "<"),
-    "==": ("!=",),
-    "!=": ("==",),
-    "===": ("!==",),
-    "!==": ("===",),
-    "and": ("or",),
-    "or": ("and",),
-    "&&": ("||",),
-    "||": ("&&",),
-    "not": ("",),
-    "!": ("",),
-    "is": ("is not",),
-    "is not": ("is",),
-    "in": ("not in",),
-    "not in": ("in",),
-    "+": ("-",),
-    "-": ("+",),
-    "*": ("/", "//", "+"),
-    "/": ("*", "//"),
-    "//": ("/", "%", "*"),
-    "%": ("//", "/"),
-    "+=": ("-=", "="),
-    "-=": ("+=", "="),
-    "*=": ("/=", "+="),
-    "/=": ("*=", "//="),
-    "&": ("|", "^"),
-    "|": ("&", "^"),
-    "^": ("&", "|"),
-    "&=": ("|=", "^="),
-    "|=": ("&=", "^="),
-    "^=": ("&=", "|="),
-    "<<": (">>",),
-    ">>": ("<<",),
-    "True": ("False",),
-    "False": ("True",),
-    "true": ("false",),
-    "false": ("true",),
-    "break": ("continue",),
-    "continue": ("break",),
-    "min": ("max",),
-    "max": ("min",),
-    "any": ("all",),
-    "all": ("any",),
-}
-"""Text of a token → what may have been meant, the likeliest first. What does not parse fails the first check."""
-
-
-def change_operators(tree: SyntaxTree, statements: Sequence[Span], limit: int) -> list[Edit]:
-    """Return edits that each change one token of a statement.
-
-    Args:
-        tree: The syntax tree of the text.
-        statements: The statements, the most suspicious first.
-        limit: The largest number of edits to return.
-    """
-    edits: dict[Edit, None] = {}
-    for statement in statements:
-        edits |= dict.fromkeys([*_change_statement(tree, statement)][:MAX_STATEMENT_CHANGES])
-    return [*edits][:limit]
-
-
-def _change_statement(tree: SyntaxTree, statement: Span) -> Iterator[Edit]:
-    """Yield the changes of one statement: first the likeliest of each token, then the next."""
-    tokens = [
-        token
-        for token in read_tokens(tree, *statement)
-        if token.start >= statement.start and token.end <= statement.end and token.kind != "comment"
-    ]
-    # `is not` and `not in` may be two tokens: without `not`, both are the other operator
-    texts = [token.text for token in tokens]
-    doubled = {
-        tokens[index + (texts[index] == "not")].start
-        for index in range(len(texts) - 1)
-        if (texts[index], texts[index + 1]) in (("is", "not"), ("not", "in"))
-    }
-    forms = [(token, _find_forms(tree, token)) for token in tokens if token.start not in doubled]
-    for rank in range(max((len(other) for _, other in forms), default=0)):
-        for token, other in forms:
-            if rank < len(other):
-                end = token.end
-                while not other[rank] and tree.data[end : end + 1] == b" ":
-                    # a negation goes with the blank behind it
-                    end += 1
-                yield Edit(token.start, end, encode(other[rank]))
-
-
-def _find_forms(tree: SyntaxTree, token: Token) -> tuple[str, ...]:
-    if token.kind == "literal" and token.text.isdecimal():
-        is_in_string = tree.data[token.start - 1 : token.start] in QUOTES if token.start else False
-        number = int(token.text)
-        is_plain = str(number) == token.text and not is_in_string
-        return (str(number + 1), *([str(number - 1)] if number else [])) if is_plain else ()
-    return OTHER_FORMS.get(token.text, ())
-
-
-MISSING_NAME = re.compile(r"\b(?:name|attribute|variable) '(\w+)'")
-"""The name that an error of Python is about: "name 'Lista' is not defined"."""
-
-
-@dataclass(frozen=True, slots=True)
-class SuspiciousStatement:
-    """A statement, or the header of a compound statement.
-
-    Attributes:
-        span: The byte range of the statement.
-        suspicion: From 0 to 1: how closely running it goes with failing (Ochiai's coefficient).
-    """
-
-    span: Span
-    suspicion: float
-
-
-def find_statements(
-    tree: SyntaxTree, region: Span, tests: Mapping[str, TracedTest], messages: Collection[str]
-) -> list[SuspiciousStatement]:
-    """Return the statements of a region that failing tests run, the most suspicious first.
-
-    Of statements with equal suspicion, those come first that use a name which an error says is missing. The others
-    keep the order of the text. Without recorded lines, all statements are equally suspicious.
-
-    Args:
-        tree: The syntax tree of the text.
-        region: The bytes in which the fault is looked for.
-        tests: Name of each test → the lines that it ran.
-        messages: The messages of the failures.
-    """
-    line_of = tree.document.line_of
-    missing = {name for message in messages for name in MISSING_NAME.findall(message)}
-    uses = [use.span for name in missing for use in find_occurrences(tree, name)]
-    found = [
-        SuspiciousStatement(span, _rate(line_of(span.start) + 1, tests)) for span in find_statement_spans(tree, region)
-    ]
-
-    def rank(statement: SuspiciousStatement) -> tuple[float, bool]:
-        start, end = statement.span
-        return -statement.suspicion, not any(start <= use.start < end for use in uses)
-
-    return sorted(found, key=rank)
-
-
-def _rate(line: int, tests: Mapping[str, TracedTest]) -> float:
-    """Return Ochiai's coefficient of a line, counted from 1. It is 1 if nothing was recorded."""
-    failed = [test for test in tests.values() if not test.is_passed]
-    if not failed or not any(test.lines for test in tests.values()):
-        return 1.0
-    failing_runs = sum(line in test.lines for test in failed)
-    passing_runs = sum(line in test.lines for test in tests.values() if test.is_passed)
-    return failing_runs / math.sqrt(len(failed) * max(1, failing_runs + passing_runs))
 
 
 def find_insertion_lines(tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> list[int]:
@@ -206,7 +42,6 @@ def find_insertion_lines(tree: SyntaxTree, statements: Sequence[SuspiciousStatem
 
 ItemT = TypeVar("ItemT")
 HoleKind = Literal[
-    "other operator",
     "statement fill",
     "sampled statement",
     "expression fill",
@@ -214,11 +49,8 @@ HoleKind = Literal[
     "two fills",
     "rewrite",
 ]
-WITHOUT_HOLES: frozenset[HoleKind] = frozenset({"other operator", "two fills", "rewrite"})
+WITHOUT_HOLES: frozenset[HoleKind] = frozenset({"two fills", "rewrite"})
 """The kinds for which the model fills no hole."""
-MAX_OPERATORS = 96
-OPERATOR_GROUP_SIZE = 12
-"""Changed operators of one round."""
 MAX_STATEMENTS = 24
 MAX_EXPRESSION_STATEMENTS = 12
 MAX_INSERTIONS = 12
@@ -237,12 +69,10 @@ class HolePlan(CandidatePlan):
     Attributes:
         hole: The bytes that are replaced. It is empty for an insertion.
         is_hinted: Whether the prompt quotes the old code as wrong.
-        edits: What the candidates change, if no model writes them.
     """
 
     hole: Span = NO_HOLE
     is_hinted: bool = False
-    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(slots=True)
@@ -268,10 +98,7 @@ class LadderPlan:
     def rounds(self) -> Iterator[list[HolePlan]]:
         """Yield the rounds, the cheapest first."""
         statements = [statement.span for statement in self.statements[:MAX_STATEMENTS]]
-        # what needs no model costs least
-        for edits in _split(change_operators(self.tree, statements, MAX_OPERATORS), OPERATOR_GROUP_SIZE):
-            yield [replace(self._plan("other operator", NO_HOLE, len(edits), 0.0), edits=tuple(edits))]
-        # then the most likely text of every hole, with and without a hint
+        # first the most likely text of every hole, with and without a hint
         for group in _split(statements, GROUP_SIZE):
             yield [
                 self._plan("statement fill", span, 1, 0.0, is_hinted=is_hinted)
@@ -343,10 +170,6 @@ class LadderSource:
         assert isinstance(plan, HolePlan)
         if monotonic() > self.deadline_s:
             self.refusal = "the time for this repair is over"
-            return
-        if plan.edits:
-            for number, edit in zip(plan.numbers, plan.edits, strict=True):
-                yield Candidate(number, plan, (edit,), Usage())
             return
         if plan.kind == "two fills":
             for candidate in self._pair_fills(plan):

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.candidate_generator import CandidateGenerator
-from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest
+from lsp_harness.coding.candidates.checked_candidate import CheckedCandidate, choose_smallest, drop_equivalent
+from lsp_harness.coding.candidates.prompt_waves import CandidateSource
+from lsp_harness.coding.candidates.sampling import CandidatePlan
 from lsp_harness.coding.edit_task import EditTask
 from lsp_harness.coding.finding_location import MAX_REWRITE_LINES, FindingPlace, find_imports_end
 from lsp_harness.coding.ladder.ladder import (
@@ -15,9 +17,10 @@ from lsp_harness.coding.ladder.ladder import (
     HolePlan,
     LadderPlan,
     LadderSource,
-    SuspiciousStatement,
-    find_statements,
 )
+from lsp_harness.coding.ladder.slip_kinds import SLIP_NAMES, find_slip_repairs
+from lsp_harness.coding.ladder.slip_source import SlipSource
+from lsp_harness.coding.ladder.suspicion import SuspiciousStatement, add_definitions, find_statements
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import IndexIncomplete, NoAnswer
 from lsp_harness.files.secrets import find_secret_lines
@@ -32,6 +35,12 @@ from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.comparison import FailureTrace, SuiteSkippedError
 
 MAX_NOTE_TESTS = 3
+MAX_SLIPS = 600
+"""Most repairs of slips that are tried against the failing tests."""
+MAX_CHECKED_SLIPS = 96
+"""Most of them if each one needs a run of all tests."""
+SLIP_SHARE = 0.3
+"""The part of the time in which slips are looked for, before the model is asked."""
 
 
 async def find_failures(context: TurnContext, *, records_lines: bool = True) -> FailureTrace:
@@ -80,27 +89,39 @@ class RepairTests(EditTask):
     trace: FailureTrace
     span: Span | None = None
     limit_s: float | None = None
+    _everything: Sequence[SuspiciousStatement] = field(default=(), init=False)
     _statements: Sequence[SuspiciousStatement] = field(default=(), init=False)
     _tree: SyntaxTree | None = field(default=None, init=False)
+    _start_s: float = field(default=0.0, init=False)
+    _slip_count: int = field(default=0, init=False)
+    _region: Span = field(default=Span(0, 0), init=False)
 
     async def create_checks(self) -> list[Check]:
         return self.context.create_checks(must_pass=self.trace.failed_ids)
 
+    async def create_trials(
+        self, checked: CandidateChecks
+    ) -> tuple[CandidateSource, Sequence[Sequence[CandidatePlan]]] | None:
+        """Return the repairs of slips, which the failing tests judge without the model."""
+        tree = await self._locate()
+        suites = self.context.tools.suites
+        failing = None
+        if suites:
+            change = Change.from_edits(self.context.document, (), self.context.file, self.context.root)
+            failing = await suites.choose_failing_tests(change, self.trace.failed_ids)
+        limit = MAX_SLIPS if failing else MAX_CHECKED_SLIPS
+        suspects = self._statements if self.span else add_definitions(tree, self._everything)
+        repairs = await offload(len(tree.data), lambda: find_slip_repairs(tree, suspects, limit))
+        source = SlipSource(self.context, repairs, failing, checked, SLIP_SHARE * self._limit_s)
+        self._slip_count = len(repairs)
+        return source, source.plan()
+
     async def create_source(self, checked: CandidateChecks | None = None) -> LadderSource:
-        document = self.context.document
-        self._tree = tree = await offload(len(document.data), lambda: parse(document))
-        if tree is None:
-            raise NoAnswer("this text has no syntax tree, so no statement can be replaced")
-        messages = [problem.message for problem in self.trace.failures]
-        everything = find_statements(tree, Span(0, len(document.data)), self.trace.tests, messages)
-        region = self._find_region(tree, everything)
-        self._statements = [s for s in everything if region.start <= s.span.start < region.end and s.suspicion > 0]
-        if not self._statements:
-            raise NoAnswer("the failing tests run no statement of this code")
+        document, tree = self.context.document, await self._locate()
+        region = self._region
         lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
         if not find_secret_lines(document).isdisjoint(lines):
             raise NoAnswer("this code contains what looks like a secret, so it is not sent to the model")
-        limit_s = self.context.config.generation.test_repair_s if self.limit_s is None else self.limit_s
         return LadderSource(
             context=self.context,
             tree=tree,
@@ -109,23 +130,65 @@ class RepairTests(EditTask):
             failing_count=len(self.trace.failures),
             rewriter=self._create_rewriter(tree, region),
             results=checked.results if checked else (),
-            deadline_s=monotonic() + limit_s,
+            deadline_s=self._start_s + self._limit_s,
         )
+
+    async def _locate(self) -> SyntaxTree:
+        """Find the suspicious statements, once. Raises NoAnswer if there is none."""
+        if self._tree is not None:
+            return self._tree
+        document = self.context.document
+        tree = await offload(len(document.data), lambda: parse(document))
+        if tree is None:
+            raise NoAnswer("this text has no syntax tree, so no statement can be replaced")
+        messages = [problem.message for problem in self.trace.failures]
+        self._everything = find_statements(tree, Span(0, len(document.data)), self.trace.tests, messages)
+        self._region = region = self._find_region(tree, self._everything)
+        inside = [s for s in self._everything if region.start <= s.span.start < region.end]
+        self._statements = [statement for statement in inside if statement.suspicion > 0]
+        if not self._statements:
+            raise NoAnswer("the failing tests run no statement of this code")
+        self._tree, self._start_s = tree, monotonic()
+        return tree
+
+    @property
+    def _limit_s(self) -> float:
+        return self.context.config.generation.test_repair_s if self.limit_s is None else self.limit_s
 
     async def plan_rounds(self) -> list[list[HolePlan]]:
         pace = Pace.from_props((await self.context.engine.props()).raw)
         settings = self.context.config.generation
         assert self._tree is not None
         samples = settings.candidates or max(8, pace.candidates)
-        plan = LadderPlan(self._tree, self._statements, samples, settings.max_retries, settings.temperature)
+        plan = LadderPlan(
+            self._tree, self._statements, samples, settings.max_retries, settings.temperature, self._slip_count + 1
+        )
         rounds = list(plan.rounds())
         if not pace.can_infill:
             rounds = [plans for plans in rounds if plans[0].kind in WITHOUT_HOLES]
         return rounds
 
     def choose(self, passed: Sequence[CheckedCandidate]) -> CheckedCandidate:
-        """Return the candidate that changes least."""
-        return choose_smallest(passed)
+        """Return the candidate that changes least. Of repairs of slips it is the likeliest one.
+
+        What is likely depends on the kind, on the suspicion of the line and on its distance from the failure.
+        """
+        if self.is_decided(passed):
+            return choose_smallest(passed)
+        return min(passed, key=lambda result: (result.candidate.cost, result.order))
+
+    def is_decided(self, passed: Sequence[CheckedCandidate]) -> bool:
+        """Return whether a candidate of the model passed. Of slips, all that pass are compared."""
+        return not all(result.candidate.plan.kind in SLIP_NAMES for result in passed)
+
+    def describe_choice(self, best: CheckedCandidate, passed: Sequence[CheckedCandidate]) -> str:
+        """Return how many candidates pass, and the line of the second best, if it is not the only one."""
+        others = [result for result in drop_equivalent(passed) if result.changes.hash != best.changes.hash]
+        if not others:
+            return ""
+        second = self.choose(others)
+        line = second.change.after.line_of(min(edit.start for edit in second.change.edits)) + 1
+        return f", one of {len(others) + 1} that pass; the next changes line {line} to `{second.first_changed_line}`"
 
     def _find_region(self, tree: SyntaxTree, statements: Sequence[SuspiciousStatement]) -> Span:
         """Return the function that the user named, or the one with the most suspicious statement."""

@@ -5,11 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lsp_harness.errors import IndexIncomplete
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
 from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Outcome
 from lsp_harness.verify.project_tests.confined_tests import SuiteRun
+from lsp_harness.verify.project_tests.failing_tests import FailingTests
 from lsp_harness.verify.project_tests.project_overlay import TooLargeError
 from lsp_harness.verify.project_tests.recorded_lines import list_changed_lines
 from lsp_harness.verify.project_tests.run_judgement import (
@@ -153,6 +155,20 @@ class SuiteComparison:
         if not before.is_complete:
             raise SuiteSkippedError(f"no test ran: {find_first_error(before, suite.runner.program_note)}")
         return FailureTrace(before, tests)
+
+    async def choose_failing_tests(self, change: Change, must_pass: Collection[str]) -> FailingTests | None:
+        """Return the failing tests of the text before a change, to run them alone, or None if that cannot be done.
+
+        Args:
+            change: The change.
+            must_pass: The ids of the tests, by `ToolProblem.failed_id`.
+        """
+        changes = ChangeSet.of(change)
+        try:
+            suite, _ = await self._find_failing_suite(changes)
+            return await FailingTests.choose(self._runs, suite, changes, must_pass)
+        except (OSError, TooLargeError, SuiteSkippedError, IndexIncomplete):
+            return None
 
     def record_file_change(self, file: Path | None = None) -> None:
         """Forget all runs, because a file changed on disk. Without a file, it may be any."""

@@ -36,12 +36,14 @@ class SuiteChoice:
         max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
         limits: The limits of time, memory and processes.
         lines: The lines of Python files of which the run says whether they ran.
+        test_s: Seconds of the processor for each test, if a warm process should allow less than it usually does.
     """
 
     files: Sequence[str] = ()
     max_failures: int = 0
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     lines: Lines = field(default_factory=dict[Path, frozenset[int]])
+    test_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

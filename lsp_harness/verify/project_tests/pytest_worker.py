@@ -16,7 +16,8 @@ child, and answers. The fields of a request:
 - `test_s`: seconds of the processor for each test;
 - `traced`: the path whose executed lines are counted for each test, or an empty text;
 - `lines`: real path → the lines of which each is recorded when it first runs (see `line_evidence.py`);
-- `files`: names of files → their paths. They are results: `report`, `trace` and `lines`, and `output`.
+- `variants`: variants of a file that the tests run on in place of one run (see `variant_runs.py`), or null;
+- `files`: names of files → their paths. They are results: `report`, `trace`, `lines`, `variants` and `output`.
 
 An answer is a line with a JSON object, and the bytes of these files. Its fields are `code`, the exit status of the
 child, or `timeout`, and `files`: name → number of bytes.
@@ -34,7 +35,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,13 +43,15 @@ import pytest
 if TYPE_CHECKING:
     from lsp_harness.process.sandbox import namespace_launcher
     from lsp_harness.process.sandbox.namespace_launcher import ViewRequest
-    from lsp_harness.verify.project_tests import line_evidence
+    from lsp_harness.verify.project_tests import line_evidence, variant_runs
 else:
     # they are copied beside this program
     import line_evidence
     import namespace_launcher
+    import variant_runs
 
 assert sys.platform == "linux"
+OWN_FILES = tuple(str(module.__file__) for module in (line_evidence, namespace_launcher, variant_runs))
 POLL_S = 0.002
 MAX_LINE_COUNT = 1_000_000
 MAX_FILE_BYTES = 16 << 20
@@ -73,13 +76,14 @@ class LineRecorder:
     def __init__(self, path: str, test_s: float) -> None:
         self._path, self._test_s = path, test_s
         self._lines: dict[int, int] = {}
+        self._last_line = 0
         self._real_paths: dict[str, str] = {}
         self.tests: dict[str, dict[str, Any]] = {}
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, None]:
         """Run one test with a limit of time, and count its lines."""
-        self._lines = {}
+        self._lines, self._last_line = {}, 0
 
         def end(number: int, frame: FrameType | None) -> None:
             raise SlowTest(f"the test does not end within {self._test_s:.1f} s")
@@ -89,22 +93,42 @@ class LineRecorder:
         signal.setitimer(signal.ITIMER_PROF, self._test_s)
         if self._path:
             sys.settrace(self._trace_call)
-        outcome = yield
+        yield
         if self._path:
             sys.settrace(None)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        failed = outcome.excinfo is not None  # type: ignore[reportUnknownMemberType]
-        self.tests[item.name] = {"passed": not failed, "lines": self._lines}
 
-    def _trace_call(self, frame: FrameType, event: str, argument: object) -> Any:
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+        """Note whether a test failed, and where. A test of unittest keeps its error until its report is made."""
+        outcome = yield
+        if call.when == "call":
+            failed, error = outcome.get_result().failed, call.excinfo
+            ends = self._find_ends(error.tb) if self._path and failed and error else []
+            self.tests[item.name] = {"passed": not failed, "lines": self._lines, "ends": ends}
+
+    def _find_ends(self, traceback: TracebackType | None) -> list[int]:
+        """Return the lines of the file in a traceback, the innermost first, or the last line that ran before it."""
+        lines: list[int] = []
+        while traceback:
+            if self._is_traced(traceback.tb_frame):
+                lines.insert(0, traceback.tb_lineno)
+            traceback = traceback.tb_next
+        return lines or [self._last_line] * bool(self._last_line)
+
+    def _is_traced(self, frame: FrameType) -> bool:
         name = frame.f_code.co_filename
         # a module may be named by a link, or by "..", as with `pythonpath = ../core`
         if name not in self._real_paths:
             self._real_paths[name] = os.path.realpath(name)
-        return self._trace_line if self._real_paths[name] == self._path else None
+        return self._real_paths[name] == self._path
+
+    def _trace_call(self, frame: FrameType, event: str, argument: object) -> Any:
+        return self._trace_line if self._is_traced(frame) else None
 
     def _trace_line(self, frame: FrameType, event: str, argument: object) -> Any:
         if event == "line":
+            self._last_line = frame.f_lineno
             self._lines[frame.f_lineno] = min(self._lines.get(frame.f_lineno, 0) + 1, MAX_LINE_COUNT)
         return self._trace_line
 
@@ -146,7 +170,7 @@ def _list_imported(folder: str) -> list[str]:
     files = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
     inside = os.path.realpath(folder) + os.sep
     environments = [os.path.realpath(path) + os.sep for path in (sys.prefix, sys.base_prefix)]
-    own = {os.path.realpath(file) for file in (__file__, line_evidence.__file__, namespace_launcher.__file__)}
+    own = {os.path.realpath(file) for file in (__file__, *OWN_FILES)}
     real = sorted({os.path.realpath(file) for file in files if file} - own)
     return [file for file in real if file.startswith(inside) and not any(file.startswith(e) for e in environments)]
 
@@ -238,7 +262,10 @@ def _run_pytest(request: dict[str, Any]) -> int:
         line_evidence.install()
     traced = os.path.realpath(request["traced"]) if request["traced"] else ""
     recorder = LineRecorder(traced, request["test_s"])
-    code = int(pytest.main(request["arguments"], plugins=[recorder]))
+    plugins: list[object] = [recorder]
+    if request["variants"]:
+        plugins.append(variant_runs.VariantRuns(request["variants"], files["variants"]))
+    code = int(pytest.main(request["arguments"], plugins=plugins))
     if traced:
         _write(files["trace"], json.dumps(recorder.tests).encode())
     sys.stdout.flush()

@@ -26,7 +26,7 @@ from lsp_harness.verify.project_tests.run_judgement import (
 )
 from lsp_harness.verify.project_tests.suite_runner import Selection
 from lsp_harness.verify.project_tests.suite_search import ProposalSuite, SuiteSkippedError
-from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, TracedTest, VariantResult, Variants
 from lsp_harness.verify.project_tests.warm_suites import WarmSuites
 
 EXTRA_WALL_S = 10.0
@@ -259,6 +259,58 @@ class SuiteRuns:
             if await self._notices.find((suite.key, suite.files, change.file), ask):
                 return True
         return False
+
+    async def run_chosen(
+        self,
+        suite: ProposalSuite,
+        texts: Mapping[Path, bytes],
+        files: Sequence[str],
+        *,
+        max_failures: int = 0,
+        test_s: float | None = None,
+    ) -> SuiteRun:
+        """Run some of the tests of a suite.
+
+        Args:
+            suite: The program and the project.
+            texts: File → its content.
+            files: The test files, or the ids of tests, as the program names them.
+            max_failures: The number of failed tests after which the run may end. 0 means that all tests run.
+            test_s: Seconds of the processor for each test, which limit the whole run, too.
+
+        Raises:
+            TooLargeError: A copy of the project is needed, and it is too large.
+            OSError: A program cannot be started, or a file cannot be written.
+            SuiteSkippedError: No tests may run.
+        """
+        limits = self._limits
+        if test_s is not None:
+            limits = replace(limits, wall_s=min(limits.wall_s, WALL_FACTOR * test_s + EXTRA_WALL_S))
+        return await self._run_once(suite, texts, SuiteChoice(files, max_failures, limits, test_s=test_s))
+
+    async def run_variants(
+        self, suite: ProposalSuite, texts: Mapping[Path, bytes], files: Sequence[str], test_s: float, variants: Variants
+    ) -> Sequence[VariantResult]:
+        """Run some tests on variants of a file in a warm process. Without one, all variants are left open.
+
+        Args:
+            suite: The program and the project.
+            texts: File → its content, which the variants are of.
+            files: The ids of the tests, as the program names them.
+            test_s: Seconds of the processor for each test.
+            variants: The variants.
+
+        Raises:
+            SuiteSkippedError: No tests may run.
+        """
+        limits = replace(self._limits, wall_s=min(self._limits.wall_s, variants.seconds + 2 * EXTRA_WALL_S))
+        choice = SuiteChoice(files, 0, limits, test_s=test_s)
+        unknown: list[VariantResult] = ["open"] * len(variants.edits)
+        try:
+            worker = await self._find_worker(suite, choice)
+            return await worker.run_variants(texts, choice, variants) if worker else unknown
+        except OSError:
+            return unknown
 
     async def record_lines(
         self, suite: ProposalSuite, texts: Mapping[Path, bytes], file: Path

@@ -10,11 +10,11 @@ import base64
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError
@@ -31,6 +31,7 @@ from lsp_harness.process.sandbox.private_view import LAUNCHER, describe_view
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits, SandboxPolicy
 from lsp_harness.process.scratch_folder import ScratchFolder
+from lsp_harness.text.edit import Edit
 from lsp_harness.text.ulid import make_ulid
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.digest_result import Digest
@@ -46,9 +47,14 @@ from lsp_harness.verify.project_tests.suite_runner import SuiteRunner
 PROGRAM = Path(__file__).with_name("pytest_worker.py")
 """The program of the worker. It is not imported, because this package must work without pytest."""
 SANDBOX_FILES = ("namespace_launcher.py", "kernel_calls.py", "scratch_layers.py", "call_filter.py")
-COPIED = (PROGRAM, Path(line_evidence.__file__), *(LAUNCHER.with_name(name) for name in SANDBOX_FILES))
+COPIED = (
+    PROGRAM,
+    PROGRAM.with_name("variant_runs.py"),
+    Path(line_evidence.__file__),
+    *(LAUNCHER.with_name(name) for name in SANDBOX_FILES),
+)
 """The files beside which the worker runs: its program, and the modules that it imports."""
-RESULTS = ("report", "trace", "lines", "output")
+RESULTS = ("report", "trace", "lines", "variants", "output")
 VIEW_PROBLEM = "view"
 """The names of the results of a run, and that of the reason why there is no view (see `pytest_worker`)."""
 START_S = 20.0
@@ -93,10 +99,34 @@ class TracedTest:
     Attributes:
         is_passed: Whether the test passed.
         lines: Line, from 1 → how often it ran.
+        ends: The lines of the file in the traceback of a failure, the innermost first. Without such a line, as when an
+            assertion of the test itself fails, the last line of the file that ran before the failure.
     """
 
     is_passed: bool
     lines: Mapping[int, int]
+    ends: tuple[int, ...] = ()
+
+
+VariantResult = Literal["passed", "failed", "open", "late"]
+"""The result of some tests on a variant of a file, as `variant_runs` names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variants:
+    """Variants of one file on which the same tests run.
+
+    Attributes:
+        file: The file.
+        edits: The edits of each variant.
+        seconds: The time after which no other variant is tried.
+        variant_s: The time after which the tests of one variant are ended. It counts as failed then.
+    """
+
+    file: Path
+    edits: Sequence[Sequence[Edit]]
+    seconds: float
+    variant_s: float
 
 
 class SuiteWorker:
@@ -239,8 +269,25 @@ class SuiteWorker:
         Raises:
             OSError: The process has ended.
         """
-        run, _ = await self._run(texts, choice, None)
+        run, _ = await self._run(texts, choice)
         return run
+
+    async def run_variants(
+        self, texts: Mapping[Path, bytes], choice: SuiteChoice, variants: Variants
+    ) -> list[VariantResult]:
+        """Run tests on variants of a file, until the first test of each fails.
+
+        Those are left open that change something outside of functions, and all if the tests pass without a variant.
+
+        Raises:
+            OSError: The process has ended.
+        """
+        _, contents = await self._run(texts, choice, variants=variants)
+        try:
+            results: list[VariantResult] = json.loads(contents["variants"] or b"[]")
+        except ValueError:
+            results = []
+        return results if len(results) == len(variants.edits) else ["open"] * len(variants.edits)
 
     async def trace(
         self, texts: Mapping[Path, bytes], choice: SuiteChoice, file: Path
@@ -250,7 +297,8 @@ class SuiteWorker:
         Raises:
             OSError: The process has ended.
         """
-        return await self._run(texts, choice, file)
+        run, contents = await self._run(texts, choice, traced=file)
+        return run, _read_trace(contents["trace"].decode("utf-8", "replace"))
 
     async def aclose(self) -> None:
         """End the process and everything that it started, and remove the copy."""
@@ -266,8 +314,13 @@ class SuiteWorker:
         await asyncio.to_thread(self._folder.remove)
 
     async def _run(
-        self, texts: Mapping[Path, bytes], choice: SuiteChoice, traced: Path | None
-    ) -> tuple[SuiteRun, Mapping[str, TracedTest]]:
+        self,
+        texts: Mapping[Path, bytes],
+        choice: SuiteChoice,
+        *,
+        traced: Path | None = None,
+        variants: Variants | None = None,
+    ) -> tuple[SuiteRun, Mapping[str, bytes]]:
         async with self._lock:
             start = perf_counter()
             if not self._imported.isdisjoint(self._project.locate(file).resolve() for file in texts):
@@ -283,9 +336,10 @@ class SuiteWorker:
                 "arguments": [*options, f"--maxfail={choice.max_failures}", *choice.files],
                 "folder": str(self._project.copy / self._project.folder),
                 "wall_s": choice.limits.wall_s,
-                "test_s": self._test_s,
+                "test_s": min(self._test_s, choice.test_s or self._test_s),
                 "traced": str(self._project.locate(traced)) if traced else "",
                 "lines": name_lines(lines),
+                "variants": self._describe_variants(variants) if variants else None,
                 "files": {name: str(file) for name, file in results.items()},
             }
             answer, contents = await self._ask(request, choice.limits)
@@ -296,10 +350,17 @@ class SuiteWorker:
             report = contents["report"].decode("utf-8", "replace")
             digest = digest_output(report, "pytest", str(self._project.copy)) if report else Digest()
             digest = locate_paths(digest, self._project.copy, self._project.folder)
-            tests = _read_trace(contents["trace"].decode("utf-8", "replace")) if traced else {}
             ran = read_lines(contents["lines"].decode("utf-8", "replace"), choice.lines)
             ms = (perf_counter() - start) * 1000
-            return SuiteRun(digest, result, ms, is_on_copy=self._project.files is not None, lines=ran), tests
+            return SuiteRun(digest, result, ms, is_on_copy=self._project.files is not None, lines=ran), contents
+
+    def _describe_variants(self, variants: Variants) -> dict[str, Any]:
+        return {
+            "path": str(self._project.locate(variants.file)),
+            "edits": [[(e.start, e.end, base64.b64encode(e.new).decode()) for e in edits] for edits in variants.edits],
+            "seconds": variants.seconds,
+            "variant_s": variants.variant_s,
+        }
 
     async def _read_changed(self, files: Iterable[Path]) -> dict[Path, bytes]:
         try:
@@ -357,7 +418,11 @@ def _read_trace(text: str) -> dict[str, TracedTest]:
     try:
         found: dict[str, Any] = json.loads(text or "{}")
         return {
-            name: TracedTest(bool(test["passed"]), {int(line): int(count) for line, count in test["lines"].items()})
+            name: TracedTest(
+                bool(test["passed"]),
+                {int(line): int(count) for line, count in test["lines"].items()},
+                tuple(int(line) for line in test["ends"]),
+            )
             for name, test in found.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError):

@@ -1,5 +1,6 @@
 """The ladder for failing tests, with real tests in the sandbox and a scripted model: plumbing, not quality."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.ladder import ladder as ladder_plan
+from lsp_harness.coding.ladder import repair_tests as repair_plan
 from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
 from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
@@ -95,7 +96,7 @@ async def whole_bench(tmp_path: Path) -> AsyncGenerator[RepairBench]:
 @pytest.fixture
 def repair_bench(whole_bench: RepairBench, monkeypatch: pytest.MonkeyPatch) -> RepairBench:
     """Return a bench on which no operator is changed, so that the model is asked first."""
-    monkeypatch.setattr(ladder_plan, "MAX_OPERATORS", 0)
+    monkeypatch.setattr(repair_plan, "MAX_SLIPS", 0)
     return whole_bench
 
 
@@ -233,15 +234,28 @@ AGE_RIGHT = AGE.format(">", "")
     ("broken", "right"),
     [
         (AGE.format("<", ""), AGE_RIGHT),
-        (AGE.format(">", " + 1"), AGE.format(">", " + 0")),
+        (AGE.format(">", " + 1"), AGE_RIGHT),
+        (AGE_RIGHT.replace("words[:count]", "words[:words]"), AGE_RIGHT),
+        (AGE_RIGHT.replace("    return words", "    words"), AGE_RIGHT),
     ],
+    ids=["operator", "one more", "name", "return"],
 )
-async def test_a_fault_of_one_operator_or_constant_needs_no_model(
-    whole_bench: RepairBench, broken: str, right: str
-) -> None:
+async def test_a_slip_is_undone_without_the_model(whole_bench: RepairBench, broken: str, right: str) -> None:
     whole_bench.write_tests(AGE_TESTS)
     await whole_bench.repair(broken, lambda prompt, index: "never asked")
     assert whole_bench.new_text == right
-    assert set(whole_bench.kinds()) == {"other operator"}
     assert whole_bench.proposal.verdict.marks == "parse ✓, lint ✓, tests ✓ (4 tests in 1 file, 1 of 1 changed lines)"
     assert whole_bench.engine.prompts == []
+
+
+async def test_only_a_repair_that_makes_the_failing_tests_pass_is_a_candidate(whole_bench: RepairBench) -> None:
+    whole_bench.write_tests(AGE_TESTS)
+    await whole_bench.repair(AGE.format("<", ""), lambda prompt, index: "never asked")
+    rejected = [event.data["reason"] for event in whole_bench.events if event.type == "candidate.rejected"]
+    assert not any("test_old" in reason for reason in rejected)
+
+
+async def test_the_summary_says_how_many_repairs_pass_and_shows_the_next(whole_bench: RepairBench) -> None:
+    whole_bench.write_tests(AGE_TESTS.replace("is_expired(2, 2)", "is_expired(0, 2)"))
+    await whole_bench.repair(AGE.format("<", ""), lambda prompt, index: "never asked")
+    assert re.search(r"one of \d+ that pass; the next changes line 2 to `if ", whole_bench.proposal.summary)

@@ -14,9 +14,10 @@ from lsp_harness.process.sandbox.landlock import Landlock
 from lsp_harness.process.sandbox.private_view import PrivateView
 from lsp_harness.process.sandbox.sandbox import Sandbox
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.text.edit import Edit
 from lsp_harness.verify.project_tests.confined_tests import SuiteChoice
 from lsp_harness.verify.project_tests.runner_registry import find_runner
-from lsp_harness.verify.project_tests.suite_worker import SuiteWorker
+from lsp_harness.verify.project_tests.suite_worker import SuiteWorker, Variants
 
 pytestmark = pytest.mark.process
 
@@ -81,6 +82,46 @@ async def test_the_lines_of_each_test_are_recorded(worker: SuiteWorker, tmp_path
     _, tests = await worker.trace({}, CHOICE, tmp_path / "code_module.py")
     assert (tests["test_large"].is_passed, dict(tests["test_large"].lines)) == (True, {2: 1, 3: 1})
     assert (tests["test_small"].is_passed, dict(tests["test_small"].lines)) == (False, {2: 1, 4: 1})
+
+
+async def test_a_failing_test_says_where_it_ended(worker: SuiteWorker, tmp_path: Path) -> None:
+    _, tests = await worker.trace({}, CHOICE, tmp_path / "code_module.py")
+    # its own assertion fails, after the last line of the module
+    assert (tests["test_small"].ends, tests["test_large"].ends) == ((4,), ())
+    broken = SOURCE.replace("return n\n", "return none\n").encode()
+    _, tests = await worker.trace({tmp_path / "code_module.py": broken}, CHOICE, tmp_path / "code_module.py")
+    assert tests["test_small"].ends == (4,)
+
+
+async def test_a_failing_test_of_unittest_is_no_passing_one(worker: SuiteWorker, tmp_path: Path) -> None:
+    case = b"import unittest, code_module\nclass Case(unittest.TestCase):\n    def test_case(self):\n"
+    test = tmp_path / "test_code_module.py"
+    _, tests = await worker.trace({test: case + b"        self.assertEqual(code_module.halve(1), 9)\n"}, CHOICE, test)
+    assert not tests["test_case"].is_passed
+
+
+def edit_source(old: str, new: str) -> tuple[Edit, ...]:
+    start = SOURCE.index(old)
+    return (Edit(start, start + len(old), new.encode()),)
+
+
+async def test_variants_of_a_file_run_in_one_process(worker: SuiteWorker, tmp_path: Path) -> None:
+    file, text = tmp_path / "code_module.py", SOURCE.encode()
+    edits = [
+        edit_source("return n\n", "return n // 2\n"),
+        edit_source("return n\n", "return -n\n"),
+        edit_source("return n\n", "while True:\n        pass\n"),
+        edit_source("return n\n", "return (\n"),
+        edit_source("def halve(n)", "def halve(n=1)"),
+    ]
+    choice = replace(CHOICE, files=("test_code_module.py::test_small",))
+    results = await worker.run_variants({}, choice, Variants(file, edits, 30.0, 2.0))
+    # the import has already made the default, so only a run of its own can show another one
+    assert results == ["passed", "failed", "failed", "failed", "open"]
+    assert file.read_bytes() == text
+    passing = replace(CHOICE, files=("test_code_module.py::test_large",))
+    assert await worker.run_variants({}, passing, Variants(file, edits[:1], 30.0, 2.0)) == ["open"]
+    assert await worker.run_variants({}, choice, Variants(file, edits[:2], 0.0, 2.0)) == ["late", "late"]
 
 
 async def test_a_test_without_an_end_fails_and_other_tests_run(worker: SuiteWorker, tmp_path: Path) -> None:
