@@ -68,10 +68,10 @@ def test_results_without_a_component_are_stored_separately(shell: Shell):
     """One candidate is wanted, and only with a retry the second reply is asked for."""
     write_suite(shell, "one", kind="edit")
     shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "1")
-    unused = RIGHT.replace("    return", "    import os\n    return")
-    shell.replies(unused)
+    unknown = RIGHT.replace("    return", "    log(number)\n    return")
+    shell.replies(unknown)
     assert "no answer" in shell.run("eval", "small.toml", "--arm", "ladder", "--no-repairs", "--no-retry").err
-    shell.replies(unused, RIGHT)
+    shell.replies(unknown, RIGHT)
     assert "ladder (no-repairs) pass" in shell.run("eval", "small.toml", "--arm", "ladder", "--no-repairs").err
     lines = (shell.folder / "small.eval.jsonl").read_text().splitlines()
     assert [json.loads(line)["ablation"] for line in lines] == ["no-retry no-repairs", "no-repairs"]
@@ -80,8 +80,8 @@ def test_results_without_a_component_are_stored_separately(shell: Shell):
 def test_the_table_of_weaknesses_has_five_rows(shell: Shell):
     write_suite(shell, "one", kind="edit", extra='weakness = "self-correction"\nwithout = ["no-retry"]')
     shell.set("LSP_HARNESS_GENERATION__CANDIDATES", "1")
-    unused = RIGHT.replace("    return", "    import os\n    return")
-    shell.replies(unused, RIGHT, unused)
+    unknown = RIGHT.replace("    return", "    log(number)\n    return")
+    shell.replies(unknown, RIGHT, unknown)
     shell.set("LSP_HARNESS_GENERATION__REPAIRS", "false")
     result = shell.run("eval", "small.toml", "--ablate")
     assert result.code == 0, result.err

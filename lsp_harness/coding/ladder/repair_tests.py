@@ -102,7 +102,12 @@ class RepairTests(EditTask):
     async def create_trials(
         self, checked: CandidateChecks
     ) -> tuple[CandidateSource, Sequence[Sequence[CandidatePlan]]] | None:
-        """Return the repairs of slips, which the failing tests judge without the model."""
+        """Return the repairs of slips, which the failing tests judge without the model.
+
+        Return None if the settings want no repairs without the model.
+        """
+        if not self.context.config.generation.repairs:
+            return None
         tree = await self._locate()
         suites = self.context.tools.suites
         failing = None

@@ -248,6 +248,13 @@ async def test_a_slip_is_undone_without_the_model(whole_bench: RepairBench, brok
     assert whole_bench.engine.prompts == []
 
 
+async def test_without_repairs_the_model_is_asked_at_once(whole_bench: RepairBench) -> None:
+    whole_bench.write_tests(AGE_TESTS)
+    with pytest.raises(NoAnswer):
+        await whole_bench.repair(AGE.format("<", ""), lambda prompt, index: "", Generation(repairs=False))
+    assert whole_bench.engine.prompts
+
+
 async def test_only_a_repair_that_makes_the_failing_tests_pass_is_a_candidate(whole_bench: RepairBench) -> None:
     whole_bench.write_tests(AGE_TESTS)
     await whole_bench.repair(AGE.format("<", ""), lambda prompt, index: "never asked")
