@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -62,7 +62,8 @@ def run_command(arguments: Sequence[str]) -> int:
     if any(flag in arguments for flag in VERSION_FLAGS) and {*VERSION_FLAGS, "--json"}.issuperset(arguments):
         print_version(is_for_programs="--json" in arguments)
         return 0
-    arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    read_piped = sys.stdin.read if not sys.stdin.isatty() else str
+    arguments = add_command(arguments, is_terminal=sys.stdin.isatty() and sys.stdout.isatty(), read_piped=read_piped)
     arguments = _move_lone_hyphen(arguments)
     try:
         return app(arguments, result_action="return_int_as_exit_code_else_zero")
@@ -107,13 +108,14 @@ def _command_options(arguments: Sequence[str]) -> dict[str, bool]:
     return _list_options(apps[-1]) if apps[-1].default_command else {}
 
 
-def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]:
+def add_command(arguments: Sequence[str], *, is_terminal: bool, read_piped: Callable[[], str] = str) -> Sequence[str]:
     """Return the arguments with the command that the user left out: `run` before a prompt, and before nothing
     `code` in the folder of a project and `chat` elsewhere.
 
     Args:
         arguments: The arguments of the command line.
         is_terminal: Whether a person reads and writes.
+        read_piped: Returns the text of a pipe, which is the prompt if the arguments have none.
 
     Raises:
         UsageError: There is neither a command nor a prompt, and no terminal to ask for one, or a single word is no
@@ -127,6 +129,8 @@ def add_command(arguments: Sequence[str], *, is_terminal: bool) -> Sequence[str]
             return ["chat", *arguments] if arguments or not is_project(Path.cwd()) else ["code"]
         if any(word.startswith("-") and word.partition("=")[0] not in _run_options() for word in arguments):
             return arguments
+        if prompt := read_piped().strip():
+            return ["run", *arguments, "--", prompt]
         written = " ".join([PROGRAM, *arguments])
         raise UsageError(
             f"there is no prompt, and a conversation without one needs a terminal; write: "

@@ -238,7 +238,7 @@ def test_the_program_alone_begins_to_work_on_the_project_in_a_terminal(shell: Sh
     seen = b""
     try:
         seen = read_until(ours, b"you: ")
-        os.write(ours, b"hello\n")
+        os.write(ours, b"good morning to you\n")
         # one read may return the answer and the next prompt together
         answer = read_until(ours, b"Which code is it about")
         while b"you: " not in answer[answer.index(b"Which code") :]:

@@ -1,5 +1,6 @@
 """Options without a prompt: a conversation in a terminal, and an error elsewhere."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,16 @@ def test_a_single_word_after_options_is_not_taken_for_a_prompt(arguments: list[s
         add_command(arguments, is_terminal=True)
 
 
-def test_the_error_is_one_sentence_and_an_unknown_option_is_named(shell: Shell):
+def test_the_error_is_one_sentence_and_an_unknown_option_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     result = shell.run("--session", "01M8")
     assert (result.code, result.out) == (2, "")
     assert 'lsp-harness --session 01M8 "what does geo.py do?"' in result.err
     assert "no option --frobnicate" in shell.run("--frobnicate").err
+
+
+def test_a_piped_text_is_the_prompt():
+    added = add_command(["--debug"], is_terminal=False, read_piped=lambda: "who calls area?\n")
+    assert added == ["run", "--debug", "--", "who calls area?"]
+    with pytest.raises(UsageError, match="there is no prompt"):
+        add_command([], is_terminal=False, read_piped=lambda: " \n")
