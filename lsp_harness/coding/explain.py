@@ -29,7 +29,7 @@ ANSWER_TOKENS = 140
 MAX_SENTENCES = 3
 MARK = "*These sentences are the model's. They have not been checked.*"
 NOTHING_LEFT = "The model wrote only sentences about names that this code does not have, so none is shown."
-SENTENCE_END = re.compile(r"(?<=[.!?:])[\"'`)]*\s+(?=[\"'`(*\-\d]*[A-Z\d`*-])|\n+")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"'`)]*\s+(?=[\"'`(*\-\d]*[A-Z\d`*-])|\n+")
 NAME_IN_PROSE = re.compile(
     r"`([^`]+)`|\b([A-Za-z_]\w*(?=\())|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\d+(?:\.\d+)?)\b"
 )

@@ -62,6 +62,7 @@ CODE = "src/geo.py\ndef area(radius):\n    return math.pi * radius ** 2"
         ("It returns 3.14 for 1.", []),
         ("The class ShapeFactory makes it.", []),
         ("Here is what it does:\n- It takes a radius.\n- It squares it.", ["It takes a radius.", "It squares it."]),
+        ("It takes one parameter: `radius`. It squares it.", ["It takes one parameter: `radius`.", "It squares it."]),
         ("One. Two. Three. Four.", ["One.", "Two.", "Three."]),
     ],
 )

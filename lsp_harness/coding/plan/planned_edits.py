@@ -41,6 +41,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 
@@ -247,7 +248,8 @@ class PlannedEdits:
         if not accepted[1:]:
             reason = describe_skipped_plan(best.symbol, dependents) if work.edits_dependents else PLAN_IS_OFF
             if proposed[1:]:
-                reason = f"one edit; the {len(proposed) - 1} dependents of {best.symbol} stay as they are"
+                others = format_count(len(proposed) - 1, "dependent")
+                reason = f"one edit; {others} of {best.symbol} {'stays' if len(proposed) == 2 else 'stay'} unchanged"
             work.turn.append(PlanSkipped(reason))
             work.states.outcome = f"Skipped: {reason}"
         kept = [proposed[number] for number in accepted]
@@ -385,7 +387,7 @@ class PlannedEdits:
             earlier.update(found)
             logged = tuple(LoggedEdit(edit.start, edit.end, rename.new) for edit in moved)
             self._record(number, item, before, logged, "a rename")
-        self.summary, self.is_by_model = f"the rename in {len(items)} places", False
+        self.summary, self.is_by_model = f"the rename in {format_count(len(items), 'place')}", False
         return self._texts.create_changes()
 
     async def _find_rename_edits(
