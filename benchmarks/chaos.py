@@ -89,6 +89,7 @@ class Playground:
         options = {
             "cwd": str(self.workspace),
             "bare": True,
+            "driver": "chat",
             "context_tokens": WINDOW_TOKENS,
             "permission_mode": "trust",
             "resume": resume,

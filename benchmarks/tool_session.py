@@ -121,7 +121,7 @@ async def run_tasks(options: Mapping[str, Any], *, own_tools: bool = False) -> R
         for name, text in OWN_FILES.items() if own_tools else ():
             (Path(folder) / name).write_text(text)
         chosen = {} if own_tools else brought
-        async with HarnessClient(cwd=folder, max_turns=4, **chosen, **options) as client:
+        async with HarnessClient(cwd=folder, driver="chat", max_turns=4, **chosen, **options) as client:
             for number, task in enumerate(OWN_TASKS if own_tools else TASKS, 1):
                 started_s = time.monotonic()
                 is_done = await _run_task(client, task, result)

@@ -158,8 +158,8 @@ PROMPT = re.compile(r"^(you: |Apply\? \[.*\] |Allow\? \[.*\] |What should be dif
 HEAD = """# The first hour
 
 What a new user does first, with the model that ships, on a small shop of two files. The outputs are as they were
-printed on two slow cores without a graphics card; `python -m tools.first_hour docs/first-hour.md` makes this page again.
-[The code driver](code-driver.md) says what else can be written.
+printed on two slow cores without a graphics card; `python -m tools.first_hour docs/first-hour.md` makes this page
+again. [The code driver](code-driver.md) says what else can be written.
 """
 
 

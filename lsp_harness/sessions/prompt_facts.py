@@ -19,15 +19,18 @@ from lsp_harness.coding.questions.odd_prompts import (
 )
 from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
 from lsp_harness.coding.questions.question import Question, QuestionSubject
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.events.plan_events import PlaceChosen
 from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.task_locator import TaskLocator
+from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.kernel.projections.code_progress import LastWork
 from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
+from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.project_tests.suite_search import SuiteSkippedError
 
 ABILITIES = (
     "I can change code (“add input validation to parse_config”), fix an error or a failing test (“fix the crash in "
@@ -61,7 +64,10 @@ def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
     except UsageError:
         return None
     findings = _make_findings_reader(services, read_text)
-    return ProjectFacts(services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings)
+    tests = partial(_run_tests, services, root, read_text)
+    return ProjectFacts(
+        services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings, tests
+    )
 
 
 async def read_prompt(
@@ -132,6 +138,30 @@ def _make_place(facts: ProjectFacts, answer: ExactAnswer) -> PlaceChosen | None:
         return PlaceChosen(path, "", "", 0, 0, "index", document.hash)
     first, last = document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
     return PlaceChosen(path, symbol.qualified, symbol.kind, first, last, "index", document.hash)
+
+
+async def _run_tests(
+    services: Services, root: Path, read_text: Callable[[str], Document | None], path: str
+) -> list[str]:
+    """Run the tests that depend on a file, or all tests, and return their results in lines."""
+    suites = services.verifier.tools.suites
+    if suites is None:
+        return ["This workspace is not trusted, so no tests run; trust it first."]
+    paths = [path] if path else await _choose_test_files(services, root)
+    documents = [(one, document) for one in paths if (document := read_text(one))]
+    if not documents:
+        return [f"The index knows no test file in {root.name}."]
+    files = ChangeSet.of(*(Change.from_edits(document, (), root / one, root) for one, document in documents))
+    try:
+        return await suites.run_present(files, is_whole=not path)
+    except (SuiteSkippedError, IndexIncomplete) as error:
+        return [f"No tests ran: {error}"]
+
+
+async def _choose_test_files(services: Services, root: Path) -> list[str]:
+    """Return a test file of each language, by which the programs that run the tests are found."""
+    paths = [one for one in await services.index.query.code_paths(root.as_uri()) if TEST_PATH.search(one)]
+    return list({Path(one).suffix: one for one in reversed(paths)}.values())
 
 
 def _make_findings_reader(

@@ -107,6 +107,21 @@ async def test_a_question_for_a_fact_is_answered_without_the_model(open_scripted
         await ask(opened, "what changed?")
 
 
+async def test_a_question_runs_the_tests_if_the_gate_allows_it(open_scripted: OpenScripted, project: Path):
+    home = project.parent / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(f'[permissions]\ntrusted_folders = ["{project}"]\n')
+    opened = await open_scripted(driver="code", permission_mode="trust")
+    write_files(project, geo=GEO, test_geo="from geo import area\n\n\ndef test_area():\n    assert area(1) == 3\n")
+    assert (await ask(opened, "do the tests pass?")).text == "pytest: 1 passed (1 test file)"
+    (project / "geo.py").write_text(GEO.replace("3", "4"))
+    text = (await ask(opened, "run the tests of geo.py")).text
+    assert text.startswith("pytest: 1 failed (1 test file)\n  TEST FAIL: test_area")
+    # a session that may not run them, and has not done so
+    opened = await open_scripted(driver="code", permission_mode="plan")
+    assert (await ask(opened, "are the tests green?")).text.startswith("No tests ran: the tests may not run")
+
+
 async def test_a_greeting_needs_no_folder(open_scripted: OpenScripted, monkeypatch: pytest.MonkeyPatch):
     def refuse(self: TaskLocator, uri: str = "") -> None:
         raise UsageError("this folder has no index")

@@ -18,6 +18,7 @@ from lsp_harness.coding.questions.folder_answers import (
     show_file_commits,
     show_first_commit,
     show_last_commit,
+    show_results,
 )
 from lsp_harness.coding.questions.name_answers import (
     find_place,
@@ -52,6 +53,7 @@ ANSWERERS: Mapping[Family, Answerer] = {
     "imports": list_imports,
     "importers": list_importers,
     "findings": list_findings,
+    "results": show_results,
     "kinds": list_kinds,
     "changes": show_changes,
     "commits": show_commits,

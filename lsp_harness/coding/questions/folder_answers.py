@@ -103,6 +103,14 @@ async def list_findings(facts: ProjectFacts, question: Question) -> ExactAnswer 
     )
 
 
+async def show_results(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Run all tests, or those of a file, and say how they ended."""
+    path = await find_file(facts, question) if question.file else ""
+    if isinstance(path, ExactAnswer):
+        return path
+    return ExactAnswer("\n".join(await facts.run_tests(path)))
+
+
 async def show_header(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
     """Show the comment or the docstring with which a file begins."""
     path = await find_file(facts, question)

@@ -68,6 +68,8 @@ class ProjectFacts:
         read_text: Returns the present text of a file, or None if no model may see it.
         run_git: Reads the state of git.
         find_findings: Returns the lines of the findings of our own checks in a file.
+        run_tests: Runs the tests that depend on a file, or all tests for an empty path, and returns their results in
+            lines. The permission gate is asked.
     """
 
     index: IndexQuery
@@ -76,6 +78,7 @@ class ProjectFacts:
     read_text: Callable[[str], Document | None]
     run_git: GitReader
     find_findings: Callable[[str], Awaitable[Sequence[str]]]
+    run_tests: Callable[[str], Awaitable[Sequence[str]]]
 
 
 # -- what a question is about

@@ -29,6 +29,7 @@ Family = Literal[
     "first_commit",
     "file_commits",
     "findings",
+    "results",
 ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lsp_harness.errors import IndexIncomplete
 from lsp_harness.process.sandbox.sandbox_policy import ResourceLimits
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change, ChangeSet
 from lsp_harness.verify.digest.problem import ToolProblem
 from lsp_harness.verify.finding import Outcome
@@ -85,6 +86,10 @@ class _Evidence:
     can_widen: bool = False
 
 
+MAX_SHOWN_PROBLEMS = 20
+"""Most failing tests that the answer to a question shows."""
+
+
 class SuiteComparison:
     """Runs the affected tests on the texts before and after proposals. The runs before are kept.
 
@@ -155,6 +160,31 @@ class SuiteComparison:
         if not before.is_complete:
             raise SuiteSkippedError(f"no test ran: {find_first_error(before, suite.runner.program_note)}")
         return FailureTrace(before, tests)
+
+    async def run_present(self, files: ChangeSet, *, is_whole: bool) -> list[str]:
+        """Run tests on the present texts, and return their results in lines for people.
+
+        Args:
+            files: The files whose tests are wanted, without edits.
+            is_whole: Whether all tests of the projects of these files run.
+
+        Raises:
+            SuiteSkippedError: No tests can run. The message says why.
+            IndexIncomplete: Nobody knows yet which tests depend on the files.
+        """
+        lines = list[str]()
+        for suite in await self._find_suites(files):
+            wider = await asyncio.to_thread(list_whole_suite, suite) if is_whole else None
+            try:
+                run = await self._runs.run_before(wider or suite, files)
+            except (OSError, TooLargeError) as error:
+                raise SuiteSkippedError(f"the tests could not run: {error}") from error
+            if not run.is_complete:
+                lines.append(f"The tests did not run to their end: {find_first_error(run, suite.runner.program_note)}")
+                continue
+            lines.append(f"{run.digest.summary} ({format_count(len((wider or suite).tests), 'test file')})")
+            lines += [f"  {line}" for line in run.digest.lines(MAX_SHOWN_PROBLEMS)] if run.digest.problems else []
+        return lines
 
     async def choose_failing_tests(self, change: Change, must_pass: Collection[str]) -> FailingTests | None:
         """Return the failing tests of the text before a change, to run them alone, or None if that cannot be done.
