@@ -287,11 +287,13 @@ def test_the_driver_code_makes_one_edit_and_shows_its_stages(
         assert line in result.err.splitlines()
     assert "restored geo.py" in shell.run("sessions", "undo", "--yes").out
     replies = script("edit", right, right)
-    refused = shell.run("run", "--driver", "code", "--permission-mode", "plan", "area", "-p", replies)
+    refused = shell.run(
+        "run", "--driver", "code", "--permission-mode", "plan", "square the radius in area", "-p", replies
+    )
     assert (refused.code, "the permission mode plan does not allow it" in refused.out) == (1, True)
     assert "· the edit is not applied: the permission mode plan does not allow it" in refused.err
     assert file.read_text() == "def area(radius):\n    return 3 * radius\n"
-    assert "no code in" in shell.run("run", "--driver", "code", "zebra", "-p", script("edit")).err
+    assert "no code in" in shell.run("run", "--driver", "code", "paint the zebra", "-p", script("edit")).err
 
 
 @pytest.mark.parametrize("option", ["--max-seconds", "--permission-timeout"])

@@ -206,7 +206,7 @@ async def test_an_unsaved_text_is_changed_by_the_editor(serve: Serve, root: Path
     assert (root / "app.py").read_text() == TEXT
     # a saved session keeps its driver
     await run_command(editor, "session.close", sessionId=answer["sessionId"])
-    shown = await run_command(editor, "agent.run", prompt="hm", sessionId=answer["sessionId"])
+    shown = await run_command(editor, "agent.run", prompt="hm, that is odd", sessionId=answer["sessionId"])
     assert "the script has 5 replies" in shown["detail"]
     assert "You sort what a programmer" in shown["detail"]
 
