@@ -101,7 +101,7 @@ class ItemDecided(SessionEvent):
     Attributes:
         item: The number of the item in the proposed plan, from 0.
         is_accepted: Whether it is edited.
-        by: "model", "index" if no choice was left, or "failure" of the model.
+        by: "model", "facts" if the words of the prompt left no choice, "index", or "failure" of the model.
         is_swapped: Whether it is edited after the next item of the plan instead of before it.
     """
 

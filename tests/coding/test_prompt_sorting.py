@@ -81,3 +81,33 @@ async def test_a_real_model_answers_with_one_of_the_words():
             assert await understand_prompt(engine, text, 0.1) in INTENTS
     finally:
         await engine.aclose()
+
+
+def test_words_that_leave_the_calls_as_they_are_decide_without_the_model():
+    items = json.loads((FOLDER / "labelled_items.json").read_text())
+    kept = [
+        (task, answer)
+        for task, _, role, name, reason, *_, answer in items
+        if plan_choice.keeps_calls(task, PlannedItem("app.py", name, 1, role, reason))
+    ]
+    assert len(kept) > 2
+    assert {answer for _, answer in kept} == {"keep"}
+
+
+@pytest.mark.parametrize(
+    ("task", "keeps"),
+    [
+        ("add an optional parameter timeout to fetch", True),
+        ("give fetch a parameter timeout with the default 5", True),
+        ("make fetch raise a ValueError for an empty address", True),
+        ("add type hints to fetch", True),
+        ("add a required parameter timeout to fetch", False),
+        ("rename the optional parameter timeout of fetch", False),
+        ("make fetch return None by default", False),
+        ("let fetch check the address and pass it to all callers", False),
+    ],
+)
+def test_only_some_words_leave_the_calls_as_they_are(task: str, keeps: bool):
+    assert plan_choice.keeps_calls(task, ITEM) == keeps
+    # a method that overrides the changed one may have to change, too
+    assert not plan_choice.keeps_calls(task, PlannedItem("app.py", "Sub.fetch", 3, "override", "overrides fetch"))

@@ -1,5 +1,6 @@
 """The model's decision about each item of a plan, and the conversation that asks for one of a few words."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
@@ -85,6 +86,24 @@ EXAMPLES = (
 )
 """The order counts: a small model prefers what the last examples say (docs/code-driver.md)."""
 ANSWER_TOKENS = 3
+KEEPS_CALLS = re.compile(
+    r"\boptional\b|\bdefaults?\b|\bkeyword[- ]only\b|\b(?:docstrings?|comments?|documentation)\b|"
+    r"\b(?:type hints?|annotations?|raises?|throws?|rejects?|validates?|validation|checks?)\b",
+    re.IGNORECASE,
+)
+"""A change after which the calls still work: an optional parameter, a text about the code, or a check of the input."""
+CHANGES_CALLS = re.compile(
+    r"\b(?:rename|callers?|calls|everywhere|all (?:uses|usages|places)|required|remove|delete|async|instead of)\b|"
+    r"\breturn\b",
+    re.IGNORECASE,
+)
+"""A change that says something about the calls, or what they get."""
+
+
+def keeps_calls(task: str, item: PlannedItem) -> bool:
+    """Return whether the words of a task leave no choice about an item: the calls of a caller or a test still work."""
+    is_use = item.role in ("caller", "test")
+    return is_use and KEEPS_CALLS.search(task) is not None and not CHANGES_CALLS.search(task)
 
 
 async def decide_item(

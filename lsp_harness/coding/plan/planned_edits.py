@@ -13,7 +13,7 @@ from graphlib import TopologicalSorter
 
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.location.task_location import LocatedTask, TaskPlace, TaskPlaces
-from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item
+from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item, keeps_calls
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits, with_data
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -237,7 +237,9 @@ class PlannedEdits:
         accepted, swapped = [0], list[int]()
         for number, item in enumerate(proposed[1:], 1):
             decision = known.decisions.get(number)
-            if decision is None:
+            if decision is None and keeps_calls(work.task, item):
+                work.turn.append(decision := ItemDecided(number, False, "facts"))
+            elif decision is None:
                 # what comes before the item that it was swapped with stays there
                 following = None if swapped else find_swappable(proposed, number)
                 word = await decide_item(self.engine, work.task, best.symbol, item, following)
