@@ -2,20 +2,24 @@
 
 from collections import Counter
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.files.folders import is_same_file
-from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.open_documents import OpenDocuments
 
+if TYPE_CHECKING:
+    # it needs the parser of code, and a server must start without that
+    from lsp_harness.index.index_query import IndexQuery
+
 MAX_IMPORT_HOPS = 1
 """How many imports may lie between a module and the file of its tests."""
 
 
-async def find_test_file(index: IndexQuery, root: Path, file: Path, name: str) -> Path:
+async def find_test_file(index: "IndexQuery", root: Path, file: Path, name: str) -> Path:
     """Return the file in which a project keeps the tests of a module. If there is none, return where people would look.
 
     A file with the name of the module comes first, then the one that uses the tested name most, if it imports the

@@ -17,12 +17,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.events.session_events import TurnStopped
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.models.measured_abilities import (
-    MeasuredAbilities,
-    can_be_measured,
-    find_abilities,
-    keep_abilities,
-)
+from lsp_harness.inference.models.measured_abilities import MeasuredAbilities, keep_abilities
 from lsp_harness.inference.request import Chunk, Infill, InfillContext, Sampling
 
 WORDS: tuple[tuple[str, Intent], ...] = (
@@ -113,24 +108,17 @@ class AbilityMeasurement:
         return stopped.reason == "completed" and re.search(answer, text) is not None and not NO_ANSWER.search(text)
 
 
-async def measure_abilities(config: Config, model: Model, ask: Ask) -> MeasuredAbilities | None:
-    """Return what the model of the settings can do. If it was never measured, measure it and keep the result.
+async def measure_abilities(config: Config, model: Model, ask: Ask) -> MeasuredAbilities:
+    """Measure what the model of the settings can do, and keep the result.
 
     Args:
         config: The settings, which name the model.
         model: The model.
         ask: Asks the model a question, with tools that read a folder.
 
-    Returns:
-        The abilities, or None for a server and for a script.
-
     Raises:
         HarnessError: The model does not exist, or cannot answer at all.
     """
-    if not can_be_measured(config):
-        return None
-    if known := find_abilities(config):
-        return known
     warn_once(f"measuring once what {model.name} can do")
     abilities = await AbilityMeasurement(model.engine, ask).run()
     keep_abilities(config, abilities)

@@ -31,6 +31,7 @@ from lsp_harness.harness.verification.verifier import CheckSupply, create_verifi
 from lsp_harness.index.query.related_tests import AffectedTest
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.engine_choice import describe_model
+from lsp_harness.inference.models.measured_abilities import can_be_measured, find_abilities
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.kernel.artifacts import ArtifactStore
 from lsp_harness.kernel.checkpoints.checkpoints import Checkpoints, RestorationGuard
@@ -49,7 +50,6 @@ from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.permission.rules import KIND_TOOLS, parse_rule, tool_matches
 from lsp_harness.process.process_tree import end_marked
 from lsp_harness.project.lazy_index import FindIndex, LazyIndex
-from lsp_harness.sessions.ability_measurement import Ask, measure_abilities
 from lsp_harness.sessions.edit_copies import FOLDER_LIMIT_S, EditCopies
 from lsp_harness.sessions.model_choice import choose_model, create_model, read_session_settings
 from lsp_harness.sessions.open_session import OpenSession, SessionParts, command_environment
@@ -68,6 +68,7 @@ from lsp_harness.wire.version import VERSION
 from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from lsp_harness.sessions.ability_measurement import Ask
     from lsp_harness.sessions.edit_driver import EditDriver
     from lsp_harness.wire.permission_mode import PermissionMode
 
@@ -205,14 +206,19 @@ async def _choose_driver(options: SessionOptions, config: Config | None, model: 
     if started and started.driver in DRIVERS:
         return started.driver
     try:
-        abilities = config and await measure_abilities(config, model, ask_about_folder(model))
+        abilities = find_abilities(config) if config else None
+        if config and abilities is None and can_be_measured(config):
+            # imported for the first model that nobody has measured, because it needs the parser of code
+            from lsp_harness.sessions.ability_measurement import measure_abilities
+
+            abilities = await measure_abilities(config, model, ask_about_folder(model))
     except HarnessError:
         # the first prompt meets the same error and reports it
         return "code"
     return "chat" if abilities is None or abilities.tools else "code"
 
 
-def ask_about_folder(model: Model) -> Ask:
+def ask_about_folder(model: Model) -> "Ask":
     """Return a function that asks a model one question about a folder, in a conversation whose tools only read."""
 
     async def ask(folder: str, question: str) -> TurnStopped:

@@ -16,7 +16,7 @@ from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.inference.engine_choice import describe_model, make_engine
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
-from lsp_harness.inference.models.measured_abilities import MeasuredAbilities, can_be_measured, keep_abilities
+from lsp_harness.inference.models.measured_abilities import MeasuredAbilities, can_be_measured
 
 app = cyclopts.App(name="model", help="Download, list, inspect and delete models.")
 
@@ -164,7 +164,7 @@ def measure(name: Spec = "", *, json: JsonOption = False) -> None:
     import asyncio
 
     from lsp_harness.chat.chat_model import Model
-    from lsp_harness.sessions.ability_measurement import AbilityMeasurement
+    from lsp_harness.sessions.ability_measurement import measure_abilities
     from lsp_harness.sessions.session_opening import ask_about_folder
 
     config = read_settings()
@@ -175,13 +175,13 @@ def measure(name: Spec = "", *, json: JsonOption = False) -> None:
 
     async def run() -> MeasuredAbilities:
         engine = make_engine(config)
+        model = Model(describe_model(config), engine)
         try:
-            return await AbilityMeasurement(engine, ask_about_folder(Model(describe_model(config), engine))).run()
+            return await measure_abilities(config, model, ask_about_folder(model))
         finally:
             await engine.aclose()
 
     abilities = asyncio.run(run())
-    keep_abilities(config, abilities)
     return print_json(asdict(abilities)) if json else say(f"{config.model.path} {abilities.sentence}")
 
 
