@@ -122,6 +122,7 @@ async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
 
 
 ANSWERS = {
+    "do the tests pass?": ["pytest: 2 passed (all)"],
     "where is check?": ("src/box/store.py:8  function check", "limit: int = LIMIT) -> str", "Return a key."),
     "where is Store.insert?": ("src/box/store.py:24  method Store.insert",),
     # a member of the base

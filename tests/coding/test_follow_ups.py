@@ -38,6 +38,25 @@ FORMS = {
     "without the import": FollowUp("retry", WITHOUT_IMPORT, HERE),
     "try something else": FollowUp("retry", "add input validation to area, in another way than before", HERE),
     "no, it should return None": FollowUp("retry", f"{HERE} should return None"),
+    "nah, revert it": FollowUp("undo"),
+    "I dont like it, put it back how it was": FollowUp("undo"),
+    "hm no, delete it again": FollowUp("undo"),
+    "also the docstring": FollowUp("go_on", f"write a docstring for {HERE}"),
+    "now the tests": FollowUp("go_on", f"write tests for {HERE}"),
+    "and some type hints please": FollowUp("go_on", f"add type hints to {HERE}"),
+    "write unit tests for it": FollowUp("go_on", f"write tests for {HERE}"),
+    "no, put it into tests/test_geo.py": FollowUp(
+        "correction", EDIT.task, "add input validation to area in tests/test_geo.py"
+    ),
+    "that's wrong, zero must be allowed": FollowUp("retry", f"{EDIT.task}, zero must be allowed", HERE),
+    "not good, keep the cache": FollowUp("retry", f"{EDIT.task}, keep the cache", HERE),
+    "try it with functools.lru_cache instead": FollowUp(
+        "retry", f"{EDIT.task}, with functools.lru_cache instead", HERE
+    ),
+    "can you do it without typing.Optional": FollowUp("retry", f"{EDIT.task}, without typing.Optional", HERE),
+    "shorter please": FollowUp("retry", f"{EDIT.task}, shorter please", HERE),
+    "perimeter too": FollowUp("same", "add input validation to perimeter", "`perimeter`"),
+    "do that in perimeter as well": FollowUp("same", "add input validation to perimeter", "`perimeter`"),
     "the same for perimeter": FollowUp("same", "add input validation to perimeter", "`perimeter`"),
     "do the same in Circle.area": FollowUp("same", "add input validation to Circle.area", "`Circle.area`"),
 }
@@ -52,6 +71,8 @@ QUESTION_FORMS = {
     "and perimeter?": FollowUp("same", "who calls perimeter?"),
     "what about Circle.area?": FollowUp("same", "who calls Circle.area?"),
     "no, in flat.py": FollowUp("correction", "who calls area in flat.py"),
+    "docs?": FollowUp("go_on", f"what is the documentation of {HERE}?"),
+    "and the tests?": FollowUp("go_on", f"which tests run {HERE}?"),
 }
 
 
@@ -61,14 +82,13 @@ def test_a_question_goes_on(prompt: str):
 
 
 AT_LAST_PLACE = {
-    "also the docstring": f"write a docstring for {HERE}",
-    "now the tests": f"write tests for {HERE}",
-    "and some type hints please": f"add type hints to {HERE}",
-    "write unit tests for it": f"write tests for {HERE}",
     "make it faster": f"make {HERE} faster",
     "and what does it do?": f"what does {HERE} do?",
     "explain that": f"explain {HERE}",
     "also handle negative numbers": f"handle negative numbers in {HERE}",
+    "make it raise a LookupError instead": f"make {HERE} raise a LookupError instead",
+    "it should use logging.debug and not print": f"{HERE} should use logging.debug and not print",
+    "add a comment that explains why": f"add a comment that explains why in {HERE}",
     "use a set instead": f"use a set instead in {HERE}",
     "shorten its docstring": f"shorten the docstring of {HERE}",
     "this function should also accept None": f"{HERE} should also accept None",
@@ -79,6 +99,10 @@ AT_LAST_PLACE = {
 def test_a_prompt_without_a_name_goes_on_at_the_last_place(prompt: str):
     assert read_follow_up(prompt, EDIT, DECLARED) is None
     assert continue_at_last_place(prompt, EDIT, DECLARED) == FollowUp("go_on", AT_LAST_PLACE[prompt])
+
+
+def test_a_question_about_a_file_goes_on_with_another_file():
+    assert read_follow_up("and src/flat.py?", FILE, ()) == FollowUp("same", "what is in src/flat.py?")
 
 
 def test_a_file_or_lines_may_be_the_last_place():

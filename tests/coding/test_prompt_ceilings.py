@@ -375,6 +375,8 @@ async def test_no_prompt_of_the_default_model_exceeds_its_ceiling(
 PACKAGE = Path(lsp_harness.__file__).parent
 REQUESTS = ("ChatRequest", "Infill", "Continuation", "ToolChat")
 LAYERS = ("coding", "verify", "sessions", "harness/edits")
+FIXED = "sessions/ability_measurement.py"
+"""Has a short prompt that is always the same, so that it needs no ceiling."""
 
 
 def find_prompts(module: ast.Module) -> int:
@@ -398,7 +400,7 @@ def test_every_prompt_of_the_code_has_a_row() -> None:
     for path in (path for layer in LAYERS for path in (PACKAGE / layer).rglob("*.py")):
         name, module = path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
         holes = len(re.findall(r"\bbuild_fill\(", path.read_text())) if name != HOLES else 0
-        if (count := find_prompts(module) + holes) and name != HOLES:
+        if (count := find_prompts(module) + holes) and name not in (HOLES, FIXED):
             found[name] = count
     rows = [ceiling.module for ceiling in CEILINGS.values()]
     assert found == {module: rows.count(module) for module in rows}

@@ -43,6 +43,10 @@ QUESTIONS = {
     "please run all tests": Question("results"),
     "are the tests of url.py green?": Question("results", file="url.py"),
     "which tests fail?": Question("results"),
+    "can Foo.bar blow up, and with what?": Question("raises", "Foo.bar"),
+    "anything uncommitted right now?": Question("changes"),
+    "url.py broken? check plz": Question("findings", file="url.py"),
+    "explain me parameters of Foo.bar": Question("signature", "Foo.bar"),
     # slips in words that are no names
     "wich excpetions does get_class raise?": Question("raises", "get_class"),
     "waht is inside the file `a/b.py`? I have just opened this project.": Question("contents", file="a/b.py"),
@@ -78,6 +82,16 @@ FREE_QUESTIONS: dict[str, tuple[str, Question]] = {
     "What does the header comment in slim.ts say?": ("", Question("documentation", file="slim.ts")),
     "Everything that derives from DirectivePlugin, please.": ("", Question("subtypes", "DirectivePlugin")),
     "InternalOptions extends which interfaces?": ("", Question("bases", "InternalOptions")),
+    "From Toc.parse which functions get invoked": ("", Question("callees", "Toc.parse")),
+    "any callers of extract_quote left? wanna delete it": ("", Question("callers", "extract_quote")),
+    "from which places is extract_quote called": ("", Question("callers", "extract_quote")),
+    "We got a bug report about paths. Before I change it I need to know from where read_it gets called.": (
+        "",
+        Question("callers", "read_it"),
+    ),
+    "GitSpec is derived from which class": ("", Question("bases", "GitSpec")),
+    "which class is GitSpec derived from?": ("", Question("bases", "GitSpec")),
+    "how many tests files do we have in this repo": ("", Question("kinds", topic="tests files")),
     "Which exception comes out of Toc.parse?": ("", Question("raises", "Toc.parse")),
     "In load.ts I saw a `throw`. What errors can be thrown by that file?": ("", Question("raises", file="load.ts")),
     "Before I split helpers.py up: which modules depend on it?": ("", Question("importers", file="helpers.py")),
@@ -140,6 +154,8 @@ def test_an_instruction_with_a_question_word_asks_nothing(prompt: str):
 def test_words_for_the_last_subject_mean_it():
     last = QuestionSubject("sign", "src/signer.py")
     assert read_question("and who calls it?", last=last) == Question("callers", "sign")
+    assert read_question("who uses it?", last=last) == Question("callers", "sign")
+    assert read_question("can it raise something?", last=last) == Question("raises", "sign")
     assert read_question("who imports it?", last=last) == Question("importers", file="src/signer.py")
 
 

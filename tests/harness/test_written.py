@@ -106,7 +106,7 @@ async def test_tests_are_added_to_an_existing_file(bench: Make):
 
     assert not document_edit.is_new
     assert apply_document_edit(document_edit) == (
-        "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
+        "import math\n\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
         "def test_box_size():\n    assert Box().size() == 0\n"
     )
 

@@ -199,7 +199,7 @@ TOPICS = (
     Topic("declaration", "declarations", FUNCTION_KINDS | TYPES | WEAK_KINDS),
 )
 FILE_TOPICS = re.compile(
-    r"(?:(unit test|test|spec|source|python|py|typescript|ts|rust|javascript|js)\s+)?(?:files?|modules?)$"
+    r"(?:(unit test|test|spec|source|python|py|typescript|ts|rust|javascript|js)s?\s+)?(?:files?|modules?)$"
 )
 SAME_TOPICS = {
     "error": "exception",

@@ -6,6 +6,7 @@ A follow-up is written anew as a prompt that says all by itself, so that everyth
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Literal
 
 from lsp_harness.coding.location.task_mentions import CODE, PLAIN, Mention, read_task
@@ -16,8 +17,8 @@ from lsp_harness.languages.language_table import find_language_of_file
 FollowUpKind = Literal["undo", "correction", "retry", "same", "go_on"]
 MAX_CHARS = 300
 LEAD = (
-    r"(?:(?:please|pls|ok(?:ay)?|now|and|also|then|next|but|hm+|well|sorry|oh|great|thanks|good|fine|nice)\b"
-    r"[\s,.!:-]*)*"
+    r"(?:(?:please|pls|ok(?:ay)?|nah|no|nope|(?:can|could|would) you|i (?:don't|dont|do not) like (?:it|that|this)|"
+    r"not good|now|and|also|then|next|but|hm+|well|sorry|oh|great|thanks|good|fine|nice)\b[\s,.!:-]*)*"
 )
 TAIL = r"[\s.!?]*(?:please|pls|thanks|instead|too|as well|now)?[\s.!?]*\Z"
 LAST_EDIT = r"(?:the|that|this|your|my) (?:last |latest |previous )?(?:change|edit|one|thing)s?"
@@ -30,7 +31,10 @@ def _compile(*parts: str) -> re.Pattern[str]:
 
 
 UNDO = _compile(
-    LEAD, rf"(?:undo|revert|roll ?back|discard|(?:take|roll|put|change) {OBJECT} back)(?:\s+{OBJECT})?", TAIL
+    LEAD,
+    rf"(?:undo|revert|roll ?back|discard|(?:take|roll|put|change) {OBJECT} back(?: how it was)?|",
+    rf"(?:delete|remove) {OBJECT} again)(?:\s+{OBJECT})?",
+    TAIL,
 )
 REFUSAL = _compile(
     r"(?:oh\s+)?(?:(?:no+|nope)(?=\s*[,.;:!–-]|\s+(?:in|the|not|i|it|that|use|\d)\b)|",
@@ -44,7 +48,7 @@ CORRECTED = _compile(
 )
 PATH = r"[`'\"]?[\w./:@+~-]+[`'\"]?"
 PLACE = _compile(
-    rf"(?:(?:in|inside|at|of|from|for|to)\s+)?(?:(?:the|a)\s+)?{NOUN}?\s*",
+    rf"(?:(?:in|inside|into|under|at|of|from|for|to)\s+)?(?:(?:the|a)\s+)?{NOUN}?\s*",
     rf"(?P<place>[`'\"“]?[\w./:#@$+~-]+[`'\"”]?(?:\(\))?(?:\s+(?:in|of|from)\s+{PATH})?)(?:\s+{NOUN})?",
     TAIL,
 )
@@ -53,21 +57,26 @@ ORDINALS = {"1": 0, "first": 0, "2": 1, "second": 1, "2nd": 1, "other": 1, "next
 ORDINAL = _compile(
     LEAD, rf"(?:the\s+|take\s+|number\s+|#)*(?P<number>{'|'.join(ORDINALS)})(?:\s+(?:one|place|candidate))?", TAIL
 )
+COMPARATIVE = r"(?:(?:much |a bit |even )?(?:shorter|simpler|clearer|cleaner|smaller|longer)\b)"
 RETRY = _compile(
     LEAD,
     r"(?:(?:try|do) (?:it |that |this )?(?:again|once more|differently|another way)|(?:retry|redo|again|once more)|",
+    rf"(?:try|do) (?:it|that|this)(?= (?:with|without|using|by)\b)|make it (?={COMPARATIVE})|(?={COMPARATIVE})|",
     r"(?:another|a different) (?:try|one|way|version|solution)|try something else|(?:something|anything) else)\b",
     r"[\s,.:;–-]*(?P<wish>.*)",
 )
 WITHOUT = _compile(
+    LEAD,
     r"(?:but|and|this time|same)?[\s,]*",
     r"(?P<wish>(?:without|don't|do not|keep (?:the|its)|leave (?:the|out)|no new)\b.*)",
 )
 SAME = _compile(
     LEAD,
-    r"(?:(?:do |make |apply )?(?:exactly )?(?:the )?same(?: thing| change| edit)?|likewise|ditto)\s+",
-    r"(?:for|in|to|with|on|at)\s+(?P<rest>.+)",
+    r"(?:(?:do |make |apply )?(?:exactly )?(?:the )?same(?: thing| change| edit)?|likewise|ditto|",
+    r"do (?:it|that|this))\s+(?:for|in|to|with|on|at)\s+(?P<rest>.+?)",
+    TAIL,
 )
+TOO = _compile(LEAD, r"(?P<rest>\S+(?:\s+in\s+\S+)?)\s+(?:too|as well|also)[\s.!]*\Z")
 ABOUT = _compile(
     LEAD,
     r"(?:(?:and|so|or)\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+(?:of|for|in)?)\s*",
@@ -88,6 +97,16 @@ EXTRAS = (
     ("comment", "add comments to {subject}"),
 )
 """The beginning of the word for what else is wanted, and the prompt for it."""
+EXTRA_QUESTIONS = (("test", "which tests run {subject}?"), ("doc", "what is the documentation of {subject}?"))
+"""The same, behind a question."""
+ORDER = _compile(
+    LEAD,
+    r"(?:add|use|handle|return|raise|remove|log|keep|let|replace|simplify|make it|it (?:should|must)|put|print|cache|",
+    r"sort)\b",
+)
+MAX_ORDER_WORDS = 9
+"""A longer order may be about something else than the last place."""
+NEW_THING = _compile(r"\b(?:new|file|module|script|class|package|folder|project|command|readme|changelog)\b")
 POSSESSIVE = _compile(r"\bits\b(?=\s+\w)")
 CLAUSE_END = r"\s*(?:[,.;?!]|\Z|(?:too|as well|instead|please|now)\b)"
 PRONOUN = _compile(
@@ -97,6 +116,10 @@ PRONOUN = _compile(
 )
 CONNECTED = _compile(r"(?:and|also|now|then|next|but|oh|plus|or rather|additionally)\b[\s,:]*")
 ADDED = _compile(r"\b(?:too|as well|instead|again)[\s.!?]*\Z")
+AS_MEANS = _compile(
+    r"\b(?:raises?|throws?|uses?|using|with|without|returns?|instead of|and not)\s+(?:an?\s+|the\s+)?[`'\"]?\Z"
+)
+"""Text before the name of something that the code shall use, and that is not to be changed."""
 FILE_IN_TASK = _compile(
     r"\s*\b(?:in|inside|of)\s+(?:(?:the\s+)?file\s+)?[`'\"]?[\w./@+~-]+\.\w+(?::\d+(?:-\d+)?)?[`'\"]?"
 )
@@ -152,9 +175,6 @@ def continue_at_last_place(prompt: str, last: LastWork, declared: Collection[str
     text, subject = _join(prompt), describe_subject(last)
     if not subject or len(prompt) > MAX_CHARS or names_subject(text, declared):
         return None
-    if match := EXTRA.fullmatch(text):
-        word = match["extra"].lower().removeprefix("unit ")
-        return FollowUp("go_on", next(form for start, form in EXTRAS if word.startswith(start)).format(subject=subject))
     rest = CONNECTED.sub("", text, count=1) if CONNECTED.match(text) else text
     replaced = POSSESSIVE.sub("the", rest, count=1)
     if replaced != rest:
@@ -163,7 +183,8 @@ def continue_at_last_place(prompt: str, last: LastWork, declared: Collection[str
     if PRONOUN.search(rest):
         # only the first one: what follows speaks of the same
         return FollowUp("go_on", PRONOUN.sub(lambda match: subject, rest, count=1))
-    if rest != text or ADDED.search(text):
+    is_short_order = ORDER.match(text) and len(text.split()) <= MAX_ORDER_WORDS and not NEW_THING.search(text)
+    if rest != text or ADDED.search(text) or is_short_order:
         return FollowUp("go_on", f"{QUESTION_END.sub('', rest)} in {subject}")
     return None
 
@@ -178,7 +199,9 @@ def describe_subject(last: LastWork) -> str:
 def names_subject(text: str, declared: Collection[str]) -> bool:
     """Return whether a prompt names a file, or a declaration as only names are written."""
     reading = read_task(text)
-    return bool(reading.files) or any(_is_name(one, declared) for one in reading.names if not one.is_new)
+    names = [one for one in reading.names if not (one.is_new or AS_MEANS.search(text[: one.start]))]
+    files = [one for one in reading.files if "/" in one.path or find_language_of_file(one.path)]
+    return bool(files) or any(_is_name(one, declared) for one in names)
 
 
 def _is_name(mention: Mention, declared: Collection[str]) -> bool:
@@ -225,7 +248,9 @@ def _read_correction(text: str, last: LastWork, declared: Collection[str]) -> Fo
     subject = describe_subject(last)
     if rest and subject and not names_subject(rest, declared):
         task = PRONOUN.sub(lambda match: subject, rest, count=1)
-        return FollowUp("retry", task if task != rest else f"{QUESTION_END.sub('', rest)} in {subject}")
+        if task != rest:
+            return FollowUp("retry", task)
+        return FollowUp("retry", f"{QUESTION_END.sub('', last.task)}, {QUESTION_END.sub('', rest)}", subject)
     return None
 
 
@@ -250,8 +275,19 @@ def _read_retry(text: str, last: LastWork, declared: Collection[str]) -> FollowU
     return FollowUp("retry", f"{QUESTION_END.sub('', last.task)}, {wish}", describe_subject(last))
 
 
+def _read_extra(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    match, subject = EXTRA.fullmatch(text), describe_subject(last)
+    if match is None or not subject or names_subject(text, declared):
+        return None
+    word = match["extra"].lower().removeprefix("unit ")
+    is_order = last.intent != "question" or ORDER.match(text) or text.lower().startswith("write")
+    forms = EXTRAS if is_order else EXTRA_QUESTIONS
+    form = next((form for start, form in forms if word.startswith(start)), "")
+    return FollowUp("go_on", form.format(subject=subject)) if form else None
+
+
 def _read_same(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
-    match = SAME.fullmatch(text) or ABOUT.fullmatch(text)
+    match = SAME.fullmatch(text) or ABOUT.fullmatch(text) or TOO.fullmatch(text)
     if match is None:
         return None
     place = QUESTION_END.sub("", match["rest"]).strip("`'\"")
@@ -259,6 +295,10 @@ def _read_same(text: str, last: LastWork, declared: Collection[str]) -> FollowUp
     if not (names_subject(place, declared) or word.rpartition(".")[2] in declared):
         return None
     name = last.symbol.rpartition(".")[2]
+    if not name and last.path:
+        # the last prompt was about a file
+        name = next((path for path in (last.path, PurePosixPath(last.path).name) if path in last.task), "")
+        return FollowUp("same", last.task.replace(name, place) if name else f"{last.task} for {place}")
     task = _exchange(FILE_IN_TASK.sub("", last.task), name, place)
     return FollowUp("same", task, "" if last.intent == "question" else f"`{word}` {place[len(word) :].strip()}".strip())
 
@@ -272,5 +312,5 @@ def _exchange(task: str, name: str, place: str) -> str:
 
 
 Reader = Callable[[str, LastWork, Collection[str]], FollowUp | None]
-READERS: tuple[Reader, ...] = (_read_undo, _read_ordinal, _read_correction, _read_retry, _read_same)
+READERS: tuple[Reader, ...] = (_read_undo, _read_ordinal, _read_correction, _read_retry, _read_same, _read_extra)
 """The readers of follow-ups that say by their form how they go on, in the order in which they are asked."""

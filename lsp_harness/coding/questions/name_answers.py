@@ -1,5 +1,6 @@
 """Answers to questions about one declaration: its place, users, tests, head, documentation, errors and types."""
 
+import re
 from dataclasses import replace
 
 from lsp_harness.coding.questions.folder_answers import list_kinds, list_raised_in_file, show_header
@@ -163,6 +164,8 @@ async def list_raised(facts: ProjectFacts, question: Question) -> ExactAnswer | 
             for callee in [one for one in named if one.kind in FUNCTION_KINDS and one != symbol][:1]:
                 for code, line in find_raised(read_body(facts, callee), callee.line):
                     lines.append(f"{callee.path}:{line}  {code}  (in {callee.qualified}, which it calls)")
+        if not lines and (result := RESULT.search(read_signature(facts, symbol))):
+            return f"{head} raises nothing by itself. Its head says what it returns: {result[0]}"
         text = f"{head} raises:" if lines else f"{head} and the code that it surely calls raise nothing by themselves."
         return text + format_list(list(dict.fromkeys(lines)))
 
@@ -186,6 +189,8 @@ async def find_members(facts: ProjectFacts, symbol: Symbol) -> list[Symbol]:
     return list(found.values())
 
 
+RESULT = re.compile(r"\bResult\s*<.*>")
+"""Matches the type by which a function of Rust returns its errors."""
 MEMBER_KINDS = {
     "method": FUNCTION_KINDS,
     "function": FUNCTION_KINDS,
@@ -207,6 +212,8 @@ async def list_members(facts: ProjectFacts, question: Question) -> ExactAnswer |
         topic = question.topic.rstrip("s") or "member"
         kinds = MEMBER_KINDS.get(topic)
         members = [one for one in await find_members(facts, symbol) if kinds is None or one.kind in kinds]
+        if topic in ("field", "attribute", "variant"):
+            members = [one for one in members if one.kind not in TYPE_KINDS | {"type"}]
         head = f"{describe_symbol(symbol)} ({format_place(symbol)})"
         noun = "property" if topic == "propertie" else topic
         if not members:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lsp_harness.coding.location.named_places import is_misspelled, offer_names
+from lsp_harness.coding.location.task_location import SIDE_PATH
 from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH
 from lsp_harness.index.graph.symbol_graph import Edge
@@ -204,6 +205,9 @@ async def find_file(facts: ProjectFacts, question: Question) -> str | ExactAnswe
         near = [path for path in await facts.index.code_paths(facts.uri) if _is_similar(stem, PurePosixPath(path).name)]
         return ExactAnswer(describe_absence(facts, f"file {written}", near))
     exact = [path for path in paths if path == written.removeprefix("./")]
+    # a file of the program comes before those of tests, benchmarks and examples
+    own = [path for path in paths if not (TEST_PATH.search(path) or SIDE_PATH.search(path))]
+    paths = own if len(own) == 1 else paths
     if len(exact or paths) > 1:
         return ExactAnswer(f"{written} may be: {', '.join(paths[:MAX_MEANINGS])}. Write more of the path.")
     return (exact or paths)[0]

@@ -20,7 +20,9 @@ CLAUSE_END = re.compile(
 )
 QUESTION_WORD = r"(?:who|whom|whose|which|what|what's|where|where's|who's|how (?:many|often))"
 ASKS_FIRST = re.compile(
-    rf"\W*(?:(?:but|and|so|or|then|hi|hello|sorry)\b\W*)*(?:{QUESTION_WORD}|is|are|does|do|did|has|have|was|were|any)\b"
+    rf"\W*(?:(?:but|and|so|or|then|hi|hello|sorry)\b\W*)*"
+    rf"(?:(?:from|in|by|to|for|at|on|with|of) (?:NAME,? |FILE,? )?)?"
+    rf"(?:{QUESTION_WORD}|is|are|does|do|did|has|have|was|were|any)\b"
 )
 """Words with which only questions begin."""
 SHOW_FIRST = re.compile(
@@ -30,7 +32,7 @@ SHOW_FIRST = re.compile(
 )
 ASKS = re.compile(
     rf"\b(?:know|knows|see|say|sure|idea|remember|out|check|understand|learn|list|me|us|need|want|is|are)\W+"
-    rf"(?:\w+ )?{QUESTION_WORD}\b|\?|\b(?:please|pls)\W*$|"
+    rf"(?:\w+ ){{0,2}}{QUESTION_WORD}\b|\?|\b(?:please|pls)\W*$|"
     r"\b(?:looking for|curious|wondering|(?:give|show|tell|point) me)\b|"
     r"^\W*(?:the |all |all the )?(?:callers?|usages?|users?|uses|references|call sites|fields|methods|members|"
     r"attributes|subclasses|implementations|parameters|arguments|signature|docs?|docstring|documentation|tests|imports|"
@@ -57,6 +59,8 @@ NEED = re.compile(r"\b(?:should|must|needs? to|has to|have to)\b")
 PLAN = re.compile(
     r"^\W*(?:dear \w+|hi|hello|hey)?\W*(?:(?:if|when|before|once|after|since|because|as|while|in case)\b|"
     r"(?:i|we)(?:'d| would)? (?:like|want|need|plan|have|hope|am going|are going|am about|intend) to\b|"
+    r"(?:i|we) (?:got|received|found|saw|see|noticed|opened|read)\b|"
+    r"(?:wanna|gonna|want to|planning to|thinking of|about to)\b|"
     r"(?:i|we)(?:'m| am|'re| are|'ll| will)\b)"
 )
 """A clause about what the user is going to do, which is no order."""

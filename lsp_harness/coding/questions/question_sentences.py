@@ -14,6 +14,8 @@ from lsp_harness.text.misspelling import edit_distance
 
 FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
 """Families in which “it” is a file."""
+MEANS_FILE = re.compile(r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?)\b", re.IGNORECASE)
+"""Matches a question in which “it” is a file, although a declaration was spoken of, too."""
 MIN_WORD_CHARS, SHORT_WORD_CHARS, LONG_WORD_CHARS = 4, 5, 8
 """Words of fewer letters are not corrected, and in longer ones two slips are."""
 PLAIN_WORD = re.compile(r"(?<![\w`'\"./:_$])[a-z]{4,}(?![\w`'\"/:_$(]|\.\w)")
@@ -63,6 +65,9 @@ def _match(grammar: _Grammar, text: str, last: QuestionSubject | None) -> Questi
         if match := sentence.fullmatch(text):
             slots = {key.partition("_")[0]: value.strip() for key, value in match.groupdict().items() if value}
             if slots.pop("pronoun", ""):
+                if last and last.name and family in FILE_FAMILIES and not MEANS_FILE.search(text):
+                    # “who uses it” is about the declaration
+                    continue
                 slot = "file" if family in FILE_FAMILIES else "name"
                 if not (meant := getattr(last, slot, "")):
                     continue
