@@ -21,6 +21,7 @@ EXCEPTIONS = frozenset(
         # programs that run without this package
         "lsp_harness/runtime/adapters/echo_program.py",
         "lsp_harness/verify/project_tests/pytest_worker.py",
+        "lsp_harness/verify/project_tests/variant_runs.py",
         # the terminal of an agent, with the errors of agents
         "lsp_harness/runtime/terminal/pty_program.py",
         "lsp_harness/runtime/terminal/terminal_program.py",
