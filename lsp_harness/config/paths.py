@@ -5,20 +5,22 @@ no home folder, if it belongs to another user, or if it cannot be created. Then 
 replaces it, and one warning says so. A folder that can only be read is still used, because its files can be read.
 """
 
+import json
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import platformdirs
 
-from lsp_harness.disk.file_reading import describe_system_error
+from lsp_harness.disk.file_reading import describe_system_error, read_text
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.disk.file_writing import DISK_FULL_ERRORS
+from lsp_harness.disk.file_writing import DISK_FULL_ERRORS, write_own_file
 from lsp_harness.disk.ownership import is_own, is_private, user_number
 from lsp_harness.disk.temporary_place import APP, choose_temporary_place
-from lsp_harness.errors import ConfigError
+from lsp_harness.errors import ConfigError, FileError
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,25 @@ def make_private_folder(path: Path) -> Path:
 def warn_not_saved(what: str, kind: FolderKind, path: Path, error: BaseException) -> None:
     """Warn that `what` could not be saved. The program goes on without it."""
     warn_once(f"{what} is not kept: {describe_write_failure(kind, path, error)}")
+
+
+def keep_entry(file: Path, key: str, entry: Mapping[str, object], what: str) -> None:
+    """Write an entry into a JSON table of the cache, beside those that the table has. A damaged table begins anew.
+
+    Args:
+        file: The file of the table.
+        key: The key of the entry.
+        entry: The entry.
+        what: What is lost if the file cannot be written, for a warning.
+    """
+    try:
+        stored = dict(json.loads(read_text(file)))
+    except (FileError, ValueError, TypeError):
+        stored = {}
+    try:
+        write_own_file(file, json.dumps(stored | {key: entry}).encode())
+    except OSError as error:
+        warn_not_saved(what, CACHE, file, error)
 
 
 def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -> str:

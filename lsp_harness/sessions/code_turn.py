@@ -41,7 +41,6 @@ from lsp_harness.coding.write_tests import WriteTests, find_target_function
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import ChecksCompleted, EditProposed
 from lsp_harness.events.plan_events import FollowUpRead, IntentChosen, ItemCompleted, PlaceChosen
-from lsp_harness.harness.edits import diagnosis
 from lsp_harness.harness.edits.turns import Turns, TurnWork
 from lsp_harness.harness.services import Services
 from lsp_harness.harness.task_locator import TaskLocator
@@ -50,7 +49,14 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
-from lsp_harness.sessions.prompt_facts import ABILITIES, AnsweredQuestion, find_answer, open_facts, read_prompt
+from lsp_harness.sessions.prompt_facts import (
+    ABILITIES,
+    AnsweredQuestion,
+    find_answer,
+    find_findings,
+    open_facts,
+    read_prompt,
+)
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -145,9 +151,12 @@ class CodeTurn:
             known = await self._understand_by_facts()
             if isinstance(known, CodeResult):
                 return known
-            intent = known or await self._understand_prompt()
+            intent = known
+        # a follow-up has another task by now
+        path = await self._find_new_file()
+        intent = intent or await self._understand_prompt(path)
         self.states.outcome = _describe_intent(intent.intent, self.work)
-        if path := await self._find_new_file():
+        if path:
             return CodeResult("", path, await self._create_file(path))
         if intent.intent == "explain" and (answer := await self._explain_file()):
             return answer
@@ -242,10 +251,10 @@ class CodeTurn:
         context = await self._create_context(document, "edit")
         return self._record_single(context, await run_edit_task(CreateFile(context, Span(0, 0), self.work.task)))
 
-    async def _understand_prompt(self) -> IntentChosen:
+    async def _understand_prompt(self, new_file: str) -> IntentChosen:
         if self.work.only_answers:
             intent = IntentChosen("explain", "facts", "only an answer is wanted")
-        elif await self._find_new_file():
+        elif new_file:
             intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
         elif parse_rename(self.work.task):
             intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
@@ -259,10 +268,8 @@ class CodeTurn:
         return intent
 
     async def _locate(self) -> LocatedTask:
-        request, known = (
-            LocationRequest(self.work.place or self.work.task, alternative=ALTERNATIVE),
-            self.work.known.place,
-        )
+        known = self.work.known.place
+        request = LocationRequest(self.work.place or self.work.task, alternative=ALTERNATIVE)
         if known:
             place = TaskPlace(known.path, known.symbol, known.kind, known.first, known.last, "", 0.0, ())
             if located := self.locator.reopen(request, place, known.hash):
@@ -383,11 +390,9 @@ class CodeTurn:
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
         """Return the findings of a place, those first whose code the prompt names."""
-        snapshot = self.services.workspace.snapshot(document)
-        tree = self.services.documents.tree(document)
-        examination = await diagnosis.diagnose(snapshot, tree, self.services.verifier.tools)
+        found = await find_findings(self.services, document)
         words = set(self.work.task.replace(",", " ").split())
-        local = [finding for finding in examination.findings if span.start <= finding.start < span.end]
+        local = [finding for finding in found if span.start <= finding.start < span.end]
         return sorted(local, key=lambda finding: (finding.code not in words, finding.start))[:MAX_FIXED_FINDINGS]
 
     async def _generate(self, located: LocatedTask, best: TaskPlace) -> Proposal:

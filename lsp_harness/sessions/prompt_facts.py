@@ -1,7 +1,7 @@
 """Reads prompts without a model: exact questions with their answers, and follow-ups on what the session did last."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.suite_search import SuiteSkippedError
 
 ABILITIES = (
@@ -63,7 +64,7 @@ def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
         root, read_text = locator.open_folder()
     except UsageError:
         return None
-    findings = _make_findings_reader(services, read_text)
+    findings = partial(_list_findings, services, read_text)
     tests = partial(_run_tests, services, root, read_text)
     return ProjectFacts(
         services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings, tests
@@ -164,20 +165,18 @@ async def _choose_test_files(services: Services, root: Path) -> list[str]:
     return list({Path(one).suffix: one for one in reversed(paths)}.values())
 
 
-def _make_findings_reader(
-    services: Services, read_text: Callable[[str], Document | None]
-) -> Callable[[str], Awaitable[Sequence[str]]]:
-    """Return a function that returns a line for each finding of our own checks in a file."""
+async def _list_findings(services: Services, read_text: Callable[[str], Document | None], path: str) -> list[str]:
+    """Return a line for each finding of our own checks in a file."""
+    document = read_text(path)
+    if document is None:
+        return []
+    return [
+        f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
+        for finding in await find_findings(services, document)
+    ]
 
-    async def read(path: str) -> list[str]:
-        document = read_text(path)
-        if document is None:
-            return []
-        snapshot, tree = services.workspace.snapshot(document), services.documents.tree(document)
-        examination = await diagnosis.diagnose(snapshot, tree, services.verifier.tools)
-        return [
-            f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
-            for finding in examination.findings
-        ]
 
-    return read
+async def find_findings(services: Services, document: Document) -> Sequence[Finding]:
+    """Return the findings of our own checks in a text. Raise HarnessError if they cannot run."""
+    snapshot, tree = services.workspace.snapshot(document), services.documents.tree(document)
+    return (await diagnosis.diagnose(snapshot, tree, services.verifier.tools)).findings

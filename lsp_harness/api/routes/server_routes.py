@@ -25,7 +25,7 @@ USED_LINK = """This link does not open the page: it works once, and within a min
 
 For another one, write in a terminal:  lsp-harness agents page
 """
-"""What a person reads in a browser instead of that refusal."""
+"""The sentence for a person in a browser, in place of that refusal."""
 
 
 async def show_health(call: ApiCall) -> Any:

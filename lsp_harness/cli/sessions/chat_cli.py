@@ -136,13 +136,14 @@ class TerminalConversation:
 
     async def run(self, first_prompt: str = "") -> int:
         """Talk until the person ends it, after a prompt that is sent first. Return the exit status."""
+        self._next_prompt = first_prompt.strip()
         self._task, loop = asyncio.current_task(), asyncio.get_running_loop()
         has_handler = signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None)
         if has_handler:
             # that of `asyncio.run` ends the program the second time, whatever the first was for
             handle_signal(loop, signal.SIGINT, self.press_ctrl_c)
         try:
-            return await self._run_conversation(first_prompt)
+            return await self._run_conversation()
         except ConversationStoppedError:
             return STOPPED_BY_CTRL_C
         except asyncio.CancelledError:
@@ -168,7 +169,7 @@ class TerminalConversation:
             self._is_stopped = True
             self._task.cancel()
 
-    async def _run_conversation(self, first_prompt: str) -> int:
+    async def _run_conversation(self) -> int:
         async with run_session(self._options) as client:
             self._client = client
             frames = client.frames()
@@ -180,7 +181,6 @@ class TerminalConversation:
                     if frame.get("unfinished"):
                         await self._follow(client, None)
                     break
-            self._next_prompt = first_prompt.strip()
             while (line := await self._read_prompt()) is not None:
                 text = line.strip()
                 if text.casefold() in BARE_COMMANDS:

@@ -46,8 +46,8 @@ SLIP_KINDS = (
 """All kinds. A new one is a function and a row."""
 SLIP_NAMES = frozenset(kind.name for kind in SLIP_KINDS)
 RANK_STEP, FORM_STEP, SUSPICION_COST = 0.6, 0.4, 2.0
-"""What it costs that a statement has twice as many before it, that a form has another one before it, and that a
-statement is not suspicious at all."""
+"""The costs of a repair: of a statement with twice as many before it, of a form with another one before it, and of a
+statement that is not suspicious at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lsp_harness.index.identifier_words import split_words
+from lsp_harness.languages.language_table import find_language_of_file
 
 KIND = (
     r"(?:function|method|class|constructor|struct|trait|interface|enum|component|hook|macro|generator|coroutine|"
@@ -256,6 +257,11 @@ class TaskReading:
     edits_tests: bool
 
     @property
+    def sure_files(self) -> "list[FileMention]":
+        """The texts that are surely files: they have a folder, or the suffix of a language."""
+        return [file for file in self.files if is_surely_file(file.path)]
+
+    @property
     def only_file(self) -> "FileMention | None":
         """The file that the task mentions, if it mentions no line of it, no other file and no name outside of it."""
         [file, *others] = self.files or (None,)
@@ -263,6 +269,11 @@ class TaskReading:
             return None
         outside = [one for one in self.names if not file.start <= one.start < file.end]
         return None if any(one.spelling >= CODE for one in outside) else file
+
+
+def is_surely_file(word: str) -> bool:
+    """Return whether a word has a folder or the suffix of a language, so that it is no name with a dot."""
+    return "/" in word or find_language_of_file(word) is not None
 
 
 @lru_cache(maxsize=64)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from lsp_harness.coding.location.task_mentions import CODE, PLAIN, Mention, read_task
+from lsp_harness.coding.location.task_mentions import CODE, PLAIN, Mention, is_surely_file, read_task
 from lsp_harness.coding.questions.question_sentences import is_question_word
 from lsp_harness.kernel.projections.code_progress import LastWork
-from lsp_harness.languages.language_table import find_language_of_file
 
 FollowUpKind = Literal["undo", "correction", "retry", "same", "go_on"]
 MAX_CHARS = 300
@@ -98,7 +97,7 @@ EXTRAS = (
 )
 """The beginning of the word for what else is wanted, and the prompt for it."""
 EXTRA_QUESTIONS = (("test", "which tests run {subject}?"), ("doc", "what is the documentation of {subject}?"))
-"""The same, behind a question."""
+"""The beginning of the word for what is wanted behind a question, and the question for it."""
 ORDER = _compile(
     LEAD,
     r"(?:add|use|handle|return|raise|remove|log|keep|let|replace|simplify|make it|it (?:should|must)|put|print|cache|",
@@ -200,8 +199,7 @@ def names_subject(text: str, declared: Collection[str]) -> bool:
     """Return whether a prompt names a file, or a declaration as only names are written."""
     reading = read_task(text)
     names = [one for one in reading.names if not (one.is_new or AS_MEANS.search(text[: one.start]))]
-    files = [one for one in reading.files if "/" in one.path or find_language_of_file(one.path)]
-    return bool(files) or any(_is_name(one, declared) for one in names)
+    return bool(reading.sure_files) or any(_is_name(one, declared) for one in names)
 
 
 def _is_name(mention: Mention, declared: Collection[str]) -> bool:
@@ -257,7 +255,7 @@ def _read_correction(text: str, last: LastWork, declared: Collection[str]) -> Fo
 def _correct(place: str, last: LastWork) -> FollowUp:
     """Return the last task at another place, which is a file or a name."""
     place = place.strip("`'\"()“” ")
-    is_file = "/" in place or find_language_of_file(place.partition(":")[0]) is not None
+    is_file = is_surely_file(place.partition(":")[0])
     bare = FILE_IN_TASK.sub("", last.task)
     if last.intent == "question":
         name = last.symbol.rpartition(".")[2]

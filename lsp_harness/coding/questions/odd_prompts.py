@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from lsp_harness.coding.location.task_mentions import is_surely_file
 from lsp_harness.coding.questions.question import Question
-from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.problem import ToolProblem
 
@@ -63,7 +63,7 @@ def read_single_word(prompt: str, declared: Collection[str]) -> Question | None:
     if match is None:
         return None
     word = match[1]
-    if "/" in word or find_language_of_file(word):
+    if is_surely_file(word):
         return Question("contents", file=word)
     name = re.sub("::|#", ".", word)
     return Question("where", name) if name.rpartition(".")[2] in declared else None

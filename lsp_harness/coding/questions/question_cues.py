@@ -13,7 +13,6 @@ from typing import Literal, cast
 from lsp_harness.coding.location.task_mentions import CODE, QUOTED, FileMention, Mention, read_task
 from lsp_harness.coding.questions.question import Family, Question, QuestionSubject, read_patterns
 from lsp_harness.coding.questions.question_sentences import is_question_word
-from lsp_harness.languages.language_table import find_language_of_file
 
 CLAUSE_END = re.compile(
     r"(?<=[.:;!?])\s+|[,;]\s+(?=(?:could|can|would|please|so|but|and|then|who|what|which|where|how|is|are)\b)|\s[-–]\s"
@@ -155,7 +154,7 @@ def _read_clause(clause: _Clause) -> Question | None:
 def _split_clauses(text: str, declared: Collection[str], last: QuestionSubject | None) -> Iterator[_Clause]:
     """Yield the clauses of a text. A clause without a name or a file of its own is about those before it."""
     reading = read_task(text)
-    files = [file for file in reading.files if "/" in file.path or find_language_of_file(file.path)]
+    files = reading.sure_files
     names = [one for one in reading.names if not any(file.start <= one.start < file.end for file in files)]
     chosen = _choose_names(names, declared)
     name, file, start = (last.name if last else ""), (last.file if last else ""), 0

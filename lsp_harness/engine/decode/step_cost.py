@@ -10,7 +10,6 @@ from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import FileError
 from lsp_harness.inference.measured_speed import compute_prompt_speed
 
@@ -93,15 +92,8 @@ class StepCost:
 
     def save(self, file: Path, key: str) -> None:
         """Store the times for the next load. If that is not possible, the next load measures again."""
-        try:
-            stored = dict(json.loads(read_text(file)))
-        except (FileError, ValueError, TypeError):
-            stored = {}
-        try:
-            entry = {"step_ms": self.measured_ms, "move_ms": self.move_ms}
-            write_own_file(file, json.dumps(stored | {key: entry}).encode())
-        except OSError as error:
-            paths.warn_not_saved("what this machine can do", paths.CACHE, file, error)
+        entry = {"step_ms": self.measured_ms, "move_ms": self.move_ms}
+        paths.keep_entry(file, key, entry, "what this machine can do")
 
     def step_ms(self, tokens: int) -> float:
         """Return the milliseconds of a step over this many tokens."""

@@ -12,7 +12,6 @@ from typing import get_args
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.disk.file_writing import write_own_file
 from lsp_harness.errors import ConfigError, FileError, ModelError
 from lsp_harness.inference.models.catalogue import MeasuredAbility, cards
 from lsp_harness.inference.models.model_files import fingerprint, resolve_model
@@ -83,14 +82,7 @@ def keep_abilities(config: Config, abilities: MeasuredAbilities) -> None:
         file = _abilities_file()
     except ConfigError:
         return
-    try:
-        stored = dict(json.loads(read_text(file)))
-    except (FileError, ValueError, TypeError):
-        stored = {}
-    try:
-        write_own_file(file, json.dumps(stored | {name: asdict(abilities)}).encode())
-    except OSError as error:
-        paths.warn_not_saved("what the model can do", paths.CACHE, file, error)
+    paths.keep_entry(file, name, asdict(abilities), "what the model can do")
 
 
 def _abilities_file() -> Path:
