@@ -27,6 +27,7 @@ from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.kernel.projections.code_progress import LastWork
 from lsp_harness.runtime.isolation.git import run_git
+from lsp_harness.sessions.package_facts import describe_package_name
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change, ChangeSet
@@ -66,9 +67,9 @@ def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
         return None
     findings = partial(_list_findings, services, read_text)
     tests = partial(_run_tests, services, root, read_text)
-    return ProjectFacts(
-        services.index.query, root.as_uri(), root.name, read_text, partial(read_git, root), findings, tests
-    )
+    index, git = services.index.query, partial(read_git, root)
+    packages = partial(describe_package_name, services.installed, index, root)
+    return ProjectFacts(index, root.as_uri(), root.name, read_text, git, findings, tests, packages)
 
 
 async def read_prompt(

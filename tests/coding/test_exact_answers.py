@@ -71,15 +71,60 @@ def test_insert():
     Store(1).insert("a")
 """,
     "tests/helpers.py": "def make():\n    return 1\n",
+    "tests/conftest.py": """\
+import pytest
+
+
+@pytest.fixture
+def test_client():
+    return 1
+""",
+    "web/app.ts": """\
+const port = process.env.PORT
+// TODO: close the server
+router.get("/items/:id", show)
+""",
+    "web/app.test.ts": """\
+it("shows an item", () => {})
+""",
+    "tool/main.py": """\
+@click.command()
+@click.option("--verbose")
+def sync():
+    pass
+""",
     "src/lib.rs": """\
 pub struct Circle { radius: f64 }
 
 impl Circle {
     pub fn area(&self) -> f64 { self.radius }
 }
+
+#[test]
+fn area_is_positive() {}
 """,
 }
+PACKAGE_NAMES = {"requests.get": "requests 2.0: def get(url)\n  Send a request."}
 GIT = {
+    (
+        "log",
+        "-s",
+        "-5",
+        "--format=%h %ad %an: %s",
+        "--date=short",
+        "-L8,15:src/box/store.py",
+    ): "abc 2026-01-02 Ann: Second\n",
+    (
+        "log",
+        "-5",
+        "-i",
+        "-E",
+        "--author=ann",
+        "--format=%h %ad %an: %s",
+        "--date=short",
+        "--stat=120",
+        "--no-color",
+    ): "abc 2026-01-02 Ann: Second\n\n a.py | 2 +-\n",
     ("log", "--max-parents=0", "--format=%h %ad %an: %s", "--date=short"): "def 2026-01-01 Bob: First\n",
     ("log", "-5", "--format=%h %ad %an: %s", "--date=short", "--", "src/box/store.py"): "abc 2026-01-02 Ann: Second\n",
     ("status", "--porcelain=v1", "--untracked-files=all"): " M src/box/store.py\n?? new.py\n",
@@ -111,7 +156,10 @@ def make_facts(indexed: IndexedFolder, git: dict[tuple[str, ...], str] = GIT) ->
     async def run_tests(path: str) -> Sequence[str]:
         return [f"pytest: 2 passed ({path or 'all'})"]
 
-    return ProjectFacts(indexed.query, "", "box", text, run_git, find_findings, run_tests)
+    async def describe_package_name(name: str) -> str:
+        return PACKAGE_NAMES.get(name, "")
+
+    return ProjectFacts(indexed.query, "", "box", text, run_git, find_findings, run_tests, describe_package_name)
 
 
 async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
@@ -147,11 +195,31 @@ ANSWERS = {
     "which methods does CachedStore have?": ("declares no method; it extends Store",),
     "which methods does Circle have": ("src/lib.rs:4  ", "Circle.area"),
     "which exceptions are there?": ("There are 2 exceptions in box:", "class BoxError", "class KeyTooLong"),
-    "how many test files are there?": ("There is 1 test file with code in box:\n  tests/test_store.py",),
-    "how many python files are there?": ("There are 5 python files",),
-    "which functions are there in src?": ("There are 4 functions in src:", "function check", "method Circle.area"),
+    "how many test files are there?": ("There are 2 test files with code in box:\n  tests/test_store.py",),
+    "how many python files are there?": ("There are 7 python files",),
+    "which functions are there in src?": ("There are 5 functions in src:", "function check", "method Circle.area"),
     "which classes are in store": ("There are 2 classes in src/box/store.py:",),
-    "how many tests are there": ("There are 2 tests in box:",),
+    "how many tests are there": (
+        "There are 4 tests in box:",
+        "tests/test_store.py:4  def test_check():",
+        'web/app.test.ts:1  it("shows an item"',
+        "src/lib.rs:8  fn area_is_positive()",
+    ),
+    "how many tests are in src/lib.rs": ("There is 1 test in src/lib.rs:",),
+    "which routes are there": ("There is 1 route in box:", 'web/app.ts:3  router.get("/items/:id", show)'),
+    "which env vars are there": ("There is 1 setting in box:", "web/app.ts:1  const port = process.env.PORT"),
+    "list all fixtures": ("There is 1 fixture in box:", "tests/conftest.py:5  def test_client()"),
+    "which todos are there": ("There is 1 note of work to do in box:", "web/app.ts:2  // TODO: close the server"),
+    "which cli commands are there": ("There is 1 command in box:", "tool/main.py:3  def sync():"),
+    "which command line options are there": (
+        "There is 1 option of the command line in box:",
+        'tool/main.py:2  @click.option("--verbose")',
+    ),
+    "signature of requests.get": ("box does not declare requests.get. A package has it:", "def get(url)"),
+    "docs of requests.get": ("Send a request.",),
+    "where is requests.get": ("requests 2.0",),
+    "who wrote check?": ("The last commits that changed function check (src/box/store.py:8):", "Ann: Second"),
+    "what did ann change?": ("The last commits of ann:", "a.py | 2 +-"),
     "what are the parameters of check": ("key: str, limit: int = LIMIT",),
     "what are the parameters of Store": ("class Store", "def __init__(self, size: int) -> None"),
     "docstring of check": ("  Return a key.\n\n  It has few letters.",),

@@ -15,9 +15,11 @@ from lsp_harness.coding.questions.folder_answers import (
     list_kinds,
     show_changes,
     show_commits,
+    show_declaration_commits,
     show_file_commits,
     show_first_commit,
     show_last_commit,
+    show_person_commits,
     show_results,
 )
 from lsp_harness.coding.questions.name_answers import (
@@ -60,6 +62,8 @@ ANSWERERS: Mapping[Family, Answerer] = {
     "last_commit": show_last_commit,
     "first_commit": show_first_commit,
     "file_commits": show_file_commits,
+    "declaration_commits": show_declaration_commits,
+    "person_commits": show_person_commits,
 }
 """The function that answers each family of questions. It returns None if the question is about none of our names."""
 

@@ -4,16 +4,20 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lsp_harness.coding.questions.line_topics import list_lines, read_line_topic
 from lsp_harness.coding.questions.project_facts import (
     FUNCTION_KINDS,
     IMPLEMENTATION,
     ExactAnswer,
     ProjectFacts,
+    answer_about,
     describe_absence,
+    describe_symbol,
     drop_stubs,
     find_file,
     find_raised,
     format_list,
+    format_place,
     format_symbols,
     is_test_code,
     read_bare_name,
@@ -36,7 +40,6 @@ HEADER = re.compile(
 """Matches the docstring or the comment at the beginning of a file."""
 EXCEPTION_NAME = re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Throwable|Panic)$")
 TEST_FILE_NAME = re.compile(r"(?:^|/)tests?[_-][^/]*$|[_.-](?:test|tests|spec)\.[^/]*$")
-TEST_NAME = re.compile(r"^(?:test|Test)")
 
 # -- about files
 
@@ -47,6 +50,8 @@ async def list_contents(facts: ProjectFacts, question: Question) -> ExactAnswer 
     if isinstance(path, ExactAnswer):
         return path
     symbols = await facts.index.symbols_in(facts.uri, path)
+    if line_topic := read_line_topic(_read_singular(question.topic)):
+        return replace(await list_lines(facts, line_topic, [path], f"in {path}"), path=path)
     if question.topic:
         topic = read_topic(question.topic)
         if topic is None:
@@ -190,12 +195,6 @@ TOPICS = (
     Topic("macro", "macros", frozenset({"macro"})),
     Topic("type", "types", TYPES | {"type"}),
     Topic("constant", "constants", frozenset({"constant", "variable"}), lambda symbol, _: symbol.parent < 0),
-    Topic(
-        "test",
-        "tests",
-        FUNCTION_KINDS,
-        lambda symbol, _: bool(TEST_PATH.search(symbol.path) and TEST_NAME.search(symbol.name)),
-    ),
     Topic("declaration", "declarations", FUNCTION_KINDS | TYPES | WEAK_KINDS),
 )
 FILE_TOPICS = re.compile(
@@ -207,8 +206,6 @@ SAME_TOPICS = {
     "error class": "exception",
     "exception class": "exception",
     "custom exception": "exception",
-    "test function": "test",
-    "test case": "test",
     "symbol": "declaration",
     "definition": "declaration",
     "type alias": "type",
@@ -217,11 +214,14 @@ SAME_TOPICS = {
 
 def read_topic(text: str) -> Topic | None:
     """Return the kind of declarations that some words name, or None if no kind of ours is meant."""
-    words = " ".join(text.lower().split())
-    singular = re.sub(r"(?<=class)es$|(?<=alias)es$|s$", "", words) if words not in ("class", "alias") else words
-    singular = "class" if singular == "clas" else singular
+    singular = _read_singular(text)
     singular = SAME_TOPICS.get(singular, singular)
     return next((topic for topic in TOPICS if topic.noun == singular), None)
+
+
+def _read_singular(text: str) -> str:
+    words = " ".join(text.lower().split())
+    return words if words in ("class", "alias") else re.sub(r"(?<=class)es$|(?<=alias)es$|s$", "", words)
 
 
 def _list_topic(topic: Topic, symbols: Sequence[Symbol], where: str, symbol: Symbol | None = None) -> ExactAnswer:
@@ -242,6 +242,8 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         return ExactAnswer(describe_absence(facts, f"folder {question.folder} with code", ()))
     if match := FILE_TOPICS.match(question.topic):
         return await _list_files(facts, question, match[1] or "", where)
+    if line_topic := read_line_topic(_read_singular(question.topic)):
+        return await list_lines(facts, line_topic, await facts.index.code_paths(facts.uri, question.folder), where)
     topic = read_topic(question.topic)
     if topic is None:
         return None
@@ -249,8 +251,6 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         facts, await facts.index.symbols_of_kinds(facts.uri, sorted(topic.kinds), question.folder)
     )
     unique = list({(one.path, one.qualified): one for one in drop_stubs(found)}.values())
-    if topic.noun == "test":
-        return _list_topic(topic, unique, where)
     code = [one for one in unique if not is_test_code(one)]
     answer = _list_topic(topic, code, where)
     if tests := len(unique) - len(code):
@@ -339,3 +339,29 @@ async def show_commits(facts: ProjectFacts, question: Question) -> ExactAnswer |
     count = int(await facts.run_git("rev-list", "--count", "HEAD"))
     lines = (await facts.run_git("log", "-5", COMMIT_FORMAT, "--date=short")).splitlines()
     return ExactAnswer(f"There are {format_count(count, 'commit')}; the last ones:{format_list(lines)}")
+
+
+async def show_declaration_commits(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the last commits that have changed the lines of a declaration."""
+
+    async def describe(symbol: Symbol) -> str:
+        head = f"{describe_symbol(symbol)} ({format_place(symbol)})"
+        document = facts.read_text(symbol.path)
+        if document is None:
+            return f"{head} cannot be read."
+        last = document.line_of(max(symbol.start, symbol.end - 1)) + 1
+        lines = f"{document.line_of(symbol.start) + 1},{last}:{symbol.path}"
+        found = (await facts.run_git("log", "-s", "-5", COMMIT_FORMAT, "--date=short", f"-L{lines}")).splitlines()
+        return f"The last commits that changed {head}:{format_list(found)}" if found else f"No commit has {head}."
+
+    return await answer_about(facts, question, describe)
+
+
+async def show_person_commits(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
+    """Show the last commits of a person, with their files. There is no answer if nobody of this name commits here."""
+    author = re.escape(question.name)
+    text = await facts.run_git(
+        "log", "-5", "-i", "-E", f"--author={author}", COMMIT_FORMAT, "--date=short", "--stat=120", "--no-color"
+    )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return ExactAnswer(f"The last commits of {question.name}:{format_list(lines)}") if lines else None

@@ -41,7 +41,7 @@ async def find_place(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         lines = [read_signature(facts, symbol), doc.partition("\n")[0]]
         return f"{format_place(symbol)}  {describe_symbol(symbol)}" + "".join(f"\n  {line}" for line in lines if line)
 
-    return await answer_about(facts, question, describe)
+    return await _ask_packages(facts, question, await answer_about(facts, question, describe))
 
 
 async def list_callers(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -126,7 +126,7 @@ async def show_signature(facts: ProjectFacts, question: Question) -> ExactAnswer
                 text += f"\n{format_place(member)}  {describe_symbol(member)}\n  {read_signature(facts, member)}"
         return text
 
-    return await answer_about(facts, question, describe)
+    return await _ask_packages(facts, question, await answer_about(facts, question, describe))
 
 
 async def show_documentation(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -139,7 +139,15 @@ async def show_documentation(facts: ProjectFacts, question: Question) -> ExactAn
         head = f"{format_place(symbol)}  {read_signature(facts, symbol) or describe_symbol(symbol)}"
         return f"{head}\n{_indent(doc)}" if doc else f"{head}\n  It has no documentation."
 
-    return await answer_about(facts, question, describe)
+    return await _ask_packages(facts, question, await answer_about(facts, question, describe))
+
+
+async def _ask_packages(facts: ProjectFacts, question: Question, answer: ExactAnswer | None) -> ExactAnswer | None:
+    """Return what a package says about the name of a question if the folder declares no such name."""
+    if not question.name or (answer is not None and answer.symbol is not None):
+        return answer
+    text = await facts.describe_package_name(question.name)
+    return ExactAnswer(f"{facts.name} does not declare {question.name}. A package has it:\n{text}") if text else answer
 
 
 def _indent(text: str) -> str:

@@ -71,6 +71,8 @@ class ProjectFacts:
         find_findings: Returns the lines of the findings of our own checks in a file.
         run_tests: Runs the tests that depend on a file, or all tests for an empty path, and returns their results in
             lines. The permission gate is asked.
+        describe_package_name: Returns the head and the documentation of a name in a package, or an empty text if no
+            package is known to have it.
     """
 
     index: IndexQuery
@@ -80,6 +82,7 @@ class ProjectFacts:
     run_git: GitReader
     find_findings: Callable[[str], Awaitable[Sequence[str]]]
     run_tests: Callable[[str], Awaitable[Sequence[str]]]
+    describe_package_name: Callable[[str], Awaitable[str]]
 
 
 # -- what a question is about

@@ -28,6 +28,8 @@ Family = Literal[
     "last_commit",
     "first_commit",
     "file_commits",
+    "declaration_commits",
+    "person_commits",
     "findings",
     "results",
 ]
