@@ -32,6 +32,9 @@ from lsp_harness.languages.language_table import find_language
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
 from lsp_harness.text.wording import format_count
 
+SHOWN_TESTS = 5
+"""So many tests are shown where tests are not what was asked for."""
+
 
 async def find_place(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
     """Say where a name is declared."""
@@ -58,9 +61,9 @@ async def list_callers(facts: ProjectFacts, question: Question) -> ExactAnswer |
         if unsure := [edge for edge in edges if not edge.is_certain]:
             text += f"\nThese may, but their types are not known:{format_edges(unsure)}"
         if overview and (tests := overview.graph.tests):
-            text += (
-                f"\n{format_count(len(tests), 'test')} {'runs' if len(tests) == 1 else 'run'} it:{format_edges(tests)}"
-            )
+            verb = "runs" if len(tests) == 1 else "run"
+            more = f"\n  … and {len(tests) - SHOWN_TESTS:,} more" if len(tests) > SHOWN_TESTS else ""
+            text += f"\n{format_count(len(tests), 'test')} {verb} it:{format_edges(tests[:SHOWN_TESTS])}{more}"
         return text
 
     answer = await answer_about(facts, question, describe)
