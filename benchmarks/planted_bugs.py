@@ -14,6 +14,7 @@ with it and it is another program, and *false* if they do not pass.
 import argparse
 import ast
 import asyncio
+import difflib
 import json
 import os
 import signal
@@ -156,6 +157,7 @@ class Repaired:
         kind: How the proposed candidate was made, or an empty text.
         seconds: The time of the repair.
         words: The summary of the proposal, or why there is none.
+        shown: The lines that the proposal has instead of lines of the authors, if it is not their program.
     """
 
     project: str
@@ -165,6 +167,7 @@ class Repaired:
     kind: str
     seconds: float
     words: str
+    shown: str = ""
 
     @property
     def is_by_slips(self) -> bool:
@@ -226,7 +229,13 @@ async def repair(project: PlantedProject, edit: SourceEdit, engine: Engine, conf
     start_byte, end_byte, new = edit.replacements[0]
     line = original.count(b"\n", 0, start_byte) + 1
     place = f"{edit.path}:{line} `{decode(original[start_byte:end_byte])[:60]}` → `{decode(new)[:60]}`"
-    return Repaired(project.root.parent.name, edit.kind, place, result, "".join(kinds), seconds, words)
+    shown = _find_other_lines(original, text) if text is not None and result != "solved" else ""
+    return Repaired(project.root.name, edit.kind, place, result, "".join(kinds), seconds, words, shown)
+
+
+def _find_other_lines(original: bytes, text: bytes) -> str:
+    lines = difflib.ndiff(decode(original).splitlines(), decode(text).splitlines())
+    return " | ".join(" ".join(line.split()) for line in lines if line.startswith(("-", "+")))
 
 
 def describe(rows: Sequence[Repaired]) -> Iterator[str]:
@@ -280,7 +289,9 @@ async def _repair_all(project: PlantedProject, bugs: Sequence[SourceEdit], args:
             row = await repair(project, bug, engine, config)
             rows.append(row)
             print(
-                f"  {row.result} {row.seconds:.1f} s [{row.bug}] {row.place}\n    {row.kind}: {row.words}", flush=True
+                f"  {row.result} {row.seconds:.1f} s [{row.bug}] {row.place}\n    {row.kind}: {row.words}"
+                + (f"\n    {row.shown}" if row.shown else ""),
+                flush=True,
             )
     finally:
         await engine.aclose()

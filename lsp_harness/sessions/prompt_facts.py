@@ -31,6 +31,7 @@ from lsp_harness.sessions.package_facts import describe_package_name
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.change import Change, ChangeSet
+from lsp_harness.verify.current_findings import Examination
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.project_tests.suite_search import SuiteSkippedError
 
@@ -68,7 +69,7 @@ def open_facts(services: Services, locator: TaskLocator) -> ProjectFacts | None:
     findings = partial(_list_findings, services, read_text)
     tests = partial(_run_tests, services, root, read_text)
     index, git = services.index.query, partial(read_git, root)
-    packages = partial(describe_package_name, services.installed, index, root)
+    packages = partial(describe_package_name, services.installed, index, root, read_text)
     return ProjectFacts(index, root.as_uri(), root.name, read_text, git, findings, tests, packages)
 
 
@@ -166,18 +167,26 @@ async def _choose_test_files(services: Services, root: Path) -> list[str]:
     return list({Path(one).suffix: one for one in reversed(paths)}.values())
 
 
-async def _list_findings(services: Services, read_text: Callable[[str], Document | None], path: str) -> list[str]:
-    """Return a line for each finding of our own checks in a file."""
+async def _list_findings(
+    services: Services, read_text: Callable[[str], Document | None], path: str
+) -> tuple[list[str], str]:
+    """Return a line for each finding of our own checks in a file, and which checks looked for them."""
     document = read_text(path)
     if document is None:
-        return []
-    return [
+        return [], "the file cannot be read"
+    examined = await _examine(services, document)
+    lines = [
         f"{path}:{document.line_of(finding.start) + 1}  {finding.code} {finding.message}".rstrip()
-        for finding in await find_findings(services, document)
+        for finding in examined.findings
     ]
+    return lines, examined.describe_checks()
 
 
 async def find_findings(services: Services, document: Document) -> Sequence[Finding]:
     """Return the findings of our own checks in a text. Raise HarnessError if they cannot run."""
+    return (await _examine(services, document)).findings
+
+
+async def _examine(services: Services, document: Document) -> Examination:
     snapshot, tree = services.workspace.snapshot(document), services.documents.tree(document)
-    return (await diagnosis.diagnose(snapshot, tree, services.verifier.tools)).findings
+    return await diagnosis.diagnose(snapshot, tree, services.verifier.tools)

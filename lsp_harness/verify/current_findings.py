@@ -30,6 +30,12 @@ class Examination:
     checks: tuple[str, ...]
     skip_reasons: tuple[str, ...] = ()
 
+    def describe_checks(self) -> str:
+        """Return which checks ran, and why others did not: "syntax and ruff checked; not checked: types: …"."""
+        parts = [f"{' and '.join(self.checks)} checked"] if self.checks else []
+        parts += [f"not checked: {'; '.join(self.skip_reasons)}"] if self.skip_reasons else []
+        return "; ".join(parts)
+
 
 async def examine_text(
     document: Document,

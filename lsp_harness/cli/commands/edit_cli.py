@@ -183,13 +183,11 @@ def _examination_json(examined: Examination) -> dict[str, Any]:
 
 def _describe_nothing(examined: Examination) -> str:
     """Return a sentence which says that there is nothing to fix, and what was checked."""
-    checks = " and ".join(examined.checks)
-    if not checks:
+    if not examined.checks:
         return f"nothing was checked: {'; '.join(examined.skip_reasons)}"
     if examined.checks == ("syntax",) and examined.skip_reasons:
         return f"no syntax error; not checked: {'; '.join(examined.skip_reasons)}"
-    skipped = f"; not checked: {'; '.join(examined.skip_reasons)}" if examined.skip_reasons else ""
-    return f"nothing to fix ({checks} checked{skipped})"
+    return f"nothing to fix ({examined.describe_checks()})"
 
 
 def _make_reporter(*, json: bool) -> Report:

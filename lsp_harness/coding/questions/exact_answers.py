@@ -69,8 +69,11 @@ ANSWERERS: Mapping[Family, Answerer] = {
 
 
 async def find_declared_words(facts: ProjectFacts, prompt: str) -> set[str]:
-    """Return the words of a prompt that are names of declarations. Raise HarnessError if the index cannot be read."""
-    words = {word for word in re.findall(r"[^\W\d]\w*", prompt) if len(word) > 1}
+    """Return the words of a prompt that are names of declarations. Raise HarnessError if the index cannot be read.
+
+    The name of the folder means the folder, whatever else it may be the name of.
+    """
+    words = {word for word in re.findall(r"[^\W\d]\w*", prompt) if len(word) > 1 and word != facts.name}
     declared = await facts.index.symbols_with_names(facts.uri, sorted(words))
     return {symbol.name for symbol in declared if symbol.kind not in WEAK_KINDS}
 

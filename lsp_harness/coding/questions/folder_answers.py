@@ -8,6 +8,7 @@ from lsp_harness.coding.questions.line_topics import list_lines, read_line_topic
 from lsp_harness.coding.questions.project_facts import (
     FUNCTION_KINDS,
     IMPLEMENTATION,
+    MAX_LISTED,
     ExactAnswer,
     ProjectFacts,
     answer_about,
@@ -34,6 +35,8 @@ from lsp_harness.text.wording import format_count
 
 PARTS = WEAK_KINDS | {"member", IMPLEMENTATION}
 """Kinds that an outline leaves out inside of other declarations."""
+MAX_NAMES = 12
+"""Most names of declarations that are shown behind a file of a folder."""
 HEADER = re.compile(
     r"(?:#!.*\n)?\s*(?:[rRuU]?(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')|/\*[\s\S]*?\*/|(?:[ \t]*(?:#|//|--).*\n?)+)"
 )
@@ -46,6 +49,8 @@ TEST_FILE_NAME = re.compile(r"(?:^|/)tests?[_-][^/]*$|[_.-](?:test|tests|spec)\.
 
 async def list_contents(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
     """Say what a file declares: all of it, or one kind."""
+    if question.folder:
+        return await _list_folder(facts, question.folder)
     path = await find_file(facts, question)
     if isinstance(path, ExactAnswer):
         return path
@@ -63,6 +68,26 @@ async def list_contents(facts: ProjectFacts, question: Question) -> ExactAnswer 
         return ExactAnswer(f"{path} declares nothing that the index knows.")
     count = format_count(len(outline), "declaration")
     return ExactAnswer(f"{path} has {count}:{format_symbols(outline)}", outline[0])
+
+
+async def _list_folder(facts: ProjectFacts, folder: str) -> ExactAnswer:
+    """Say which files a folder has, and what each of them declares outside of other declarations."""
+    paths = await facts.index.code_paths(facts.uri, folder)
+    if not paths:
+        module = Question("contents", file=folder)
+        if isinstance(await find_file(facts, module), str):
+            answer = await list_contents(facts, module)
+            assert answer
+            return answer
+        return ExactAnswer(describe_absence(facts, f"folder {folder} with code", ()))
+    lines = list[str]()
+    for path in paths[:MAX_LISTED]:
+        symbols = await facts.index.symbols_in(facts.uri, path)
+        outer = [one.name for one in symbols if one.parent < 0 and one.kind not in PARTS]
+        names = ", ".join(outer[:MAX_NAMES]) + (", …" if len(outer) > MAX_NAMES else "")
+        lines.append(f"{path}  {names}".rstrip())
+    lines += paths[MAX_LISTED:]
+    return ExactAnswer(f"There {_count_files(paths, 'file')} with code in {folder}:{format_list(lines)}")
 
 
 async def list_imports(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -100,11 +125,11 @@ async def list_findings(facts: ProjectFacts, question: Question) -> ExactAnswer 
     path = await find_file(facts, question)
     if isinstance(path, ExactAnswer):
         return path
-    lines = await facts.find_findings(path)
+    lines, checks = await facts.find_findings(path)
     return ExactAnswer(
-        f"Our checks have {format_count(len(lines), 'finding')} in {path}:{format_list(lines)}"
+        f"Our checks have {format_count(len(lines), 'finding')} in {path}:{format_list(lines)}\n({checks})"
         if lines
-        else f"Our checks find nothing in {path}."
+        else f"Our checks find nothing in {path} ({checks})."
     )
 
 
@@ -151,54 +176,73 @@ class Topic:
         noun: The kind in the singular.
         plural: The kind in the plural.
         kinds: The kinds of symbols of the index to choose from.
-        matches: Returns whether a symbol is of the kind; gets the names of all exceptions, too.
+        matches: Returns whether a symbol is of the kind; gets the names of all types that extend a type of `base`, too.
+        base: Matches the names of types whose heirs are of the kind, or None if the kind has none.
     """
 
     noun: str
     plural: str
     kinds: frozenset[str]
-    matches: Callable[[Symbol, Collection[str]], bool] = lambda symbol, exceptions: True
+    matches: Callable[[Symbol, Collection[str]], bool] = lambda symbol, heirs: True
+    base: re.Pattern[str] | None = None
 
     async def select(self, facts: ProjectFacts, symbols: Iterable[Symbol]) -> list[Symbol]:
         """Return those of some symbols that are of the kind."""
-        exceptions = set[str]()
-        if self.noun == "exception":
-            exceptions = _find_exceptions(await facts.index.symbols_of_kinds(facts.uri, sorted(TYPE_KINDS)))
-        return [one for one in symbols if one.kind in self.kinds and self.matches(one, exceptions)]
+        heirs = set[str]()
+        if self.base:
+            heirs = _find_heirs(await facts.index.symbols_of_kinds(facts.uri, sorted(TYPE_KINDS)), self.base)
+        return [one for one in symbols if one.kind in self.kinds and self.matches(one, heirs)]
 
 
-def _find_exceptions(types: Sequence[Symbol]) -> set[str]:
-    """Return the names of the types that are exceptions, because one of their bases is one."""
+def _find_heirs(types: Sequence[Symbol], base_name: re.Pattern[str]) -> set[str]:
+    """Return the names of the types that extend, also indirectly, a type with such a name."""
     found, is_changed = set[str](), True
     while is_changed:
         more = {
             one.name
             for one in types
             if one.name not in found
-            and any(base in found or EXCEPTION_NAME.search(base) for base in map(read_bare_name, one.bases))
+            and any(base in found or base_name.search(base) for base in map(read_bare_name, one.bases))
         }
         found, is_changed = found | more, bool(more)
+    return found
+
+
+def _is_heir(symbol: Symbol, heirs: Collection[str]) -> bool:
+    return symbol.name in heirs
+
+
+def _is_exception(symbol: Symbol, heirs: Collection[str]) -> bool:
     # types of languages without inheritance say it by their names
-    return found | {one.name for one in types if not one.bases and re.search(r"(?:Error|Exception)$", one.name)}
+    return symbol.name in heirs or (not symbol.bases and re.search(r"(?:Error|Exception)$", symbol.name) is not None)
 
 
 TYPES = TYPE_KINDS - {IMPLEMENTATION}
 TOPICS = (
-    Topic("exception", "exceptions", TYPES, lambda symbol, exceptions: symbol.name in exceptions),
+    Topic("exception", "exceptions", TYPES, _is_exception, EXCEPTION_NAME),
+    Topic("protocol", "protocols", TYPES, _is_heir, re.compile("^Protocol$")),
+    Topic("abstract class", "abstract classes", TYPES, _is_heir, re.compile("^ABC$")),
+    Topic("typed dict", "typed dicts", TYPES, _is_heir, re.compile("^TypedDict$")),
     Topic("function", "functions", FUNCTION_KINDS - {"macro"}),
     Topic("method", "methods", frozenset({"method", "constructor"})),
     Topic("class", "classes", frozenset({"class"})),
     Topic("struct", "structs", frozenset({"struct"})),
     Topic("trait", "traits", frozenset({"interface"})),
     Topic("interface", "interfaces", frozenset({"interface"})),
-    Topic("enum", "enums", frozenset({"enum"})),
+    Topic(
+        "enum",
+        "enums",
+        TYPES,
+        lambda symbol, heirs: symbol.kind == "enum" or symbol.name in heirs,
+        re.compile("^(?:Int|Str)?(?:Enum|Flag)$"),
+    ),
     Topic("macro", "macros", frozenset({"macro"})),
     Topic("type", "types", TYPES | {"type"}),
     Topic("constant", "constants", frozenset({"constant", "variable"}), lambda symbol, _: symbol.parent < 0),
     Topic("declaration", "declarations", FUNCTION_KINDS | TYPES | WEAK_KINDS),
 )
 FILE_TOPICS = re.compile(
-    r"(?:(unit test|test|spec|source|python|py|typescript|ts|rust|javascript|js)s?\s+)?(?:files?|modules?)$"
+    r"(?:(unit test|test|spec|source|python|py|typescript|tsx?|rust|rs|javascript|jsx?)s?\s+)?(?:files?|modules?)$"
 )
 SAME_TOPICS = {
     "error": "exception",
@@ -240,7 +284,7 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         if isinstance(await find_file(facts, module), str):
             return await list_contents(facts, module)
         return ExactAnswer(describe_absence(facts, f"folder {question.folder} with code", ()))
-    if match := FILE_TOPICS.match(question.topic):
+    if match := FILE_TOPICS.match(question.topic.lstrip(".")):
         return await _list_files(facts, question, match[1] or "", where)
     if line_topic := read_line_topic(_read_singular(question.topic)):
         return await list_lines(facts, line_topic, await facts.index.code_paths(facts.uri, question.folder), where)
@@ -271,11 +315,12 @@ async def _list_files(facts: ProjectFacts, question: Question, kind: str, where:
         extensions = language.extensions
         paths = [path for path in paths if path.rpartition(".")[2] in extensions]
     noun = f"{kind} file".strip()
-    verb = "is" if len(paths) == 1 else "are"
-    text = (
-        f"There {verb} {format_count(len(paths), noun)} with code {where}" if paths else f"There are no {noun}s {where}"
-    )
+    text = f"There {_count_files(paths, noun)} with code {where}" if paths else f"There are no {noun}s {where}"
     return ExactAnswer(f"{text}:{format_list(paths)}" if paths else f"{text}.")
+
+
+def _count_files(paths: Sequence[str], noun: str) -> str:
+    return f"{'is' if len(paths) == 1 else 'are'} {format_count(len(paths), noun)}"
 
 
 def _select_test_files(paths: Sequence[str]) -> list[str]:

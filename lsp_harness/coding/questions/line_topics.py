@@ -98,6 +98,16 @@ LINE_TOPICS = (
         ),
     ),
     LineTopic(
+        "dataclass",
+        "dataclasses",
+        frozenset({"data class"}),
+        re.compile(
+            r"^[ \t]*@(?:dataclasses\.)?dataclass\b[^\n]*\n(?:[ \t]*[@)][^\n]*\n|[ \t]+[^\n]*\n)*?"
+            r"(?P<shown>[ \t]*class [^\n]*)",
+            re.MULTILINE,
+        ),
+    ),
+    LineTopic(
         "fixture",
         "fixtures",
         frozenset({"pytest fixture", "test fixture"}),

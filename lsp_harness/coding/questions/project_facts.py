@@ -68,7 +68,7 @@ class ProjectFacts:
         name: The name of the folder.
         read_text: Returns the present text of a file, or None if no model may see it.
         run_git: Reads the state of git.
-        find_findings: Returns the lines of the findings of our own checks in a file.
+        find_findings: Returns the lines of the findings of our own checks in a file, and which checks looked for them.
         run_tests: Runs the tests that depend on a file, or all tests for an empty path, and returns their results in
             lines. The permission gate is asked.
         describe_package_name: Returns the head and the documentation of a name in a package, or an empty text if no
@@ -80,7 +80,7 @@ class ProjectFacts:
     name: str
     read_text: Callable[[str], Document | None]
     run_git: GitReader
-    find_findings: Callable[[str], Awaitable[Sequence[str]]]
+    find_findings: Callable[[str], Awaitable[tuple[Sequence[str], str]]]
     run_tests: Callable[[str], Awaitable[Sequence[str]]]
     describe_package_name: Callable[[str], Awaitable[str]]
 

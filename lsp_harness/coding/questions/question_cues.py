@@ -30,6 +30,7 @@ SHOW_FIRST = re.compile(
     r"number of)\b"
 )
 ASKS = re.compile(
+    rf"\b(?:NAME|FILE)\W+\w+\W+(?:what|which|how (?:many|often))\b|"
     rf"\b(?:know|knows|see|say|sure|idea|remember|out|check|understand|learn|list|me|us|need|want|is|are)\W+"
     rf"(?:\w+ ){{0,2}}{QUESTION_WORD}\b|\?|\b(?:please|pls)\W*$|"
     r"\b(?:looking for|curious|wondering|(?:give|show|tell|point) me)\b|"
@@ -71,6 +72,13 @@ NO_TESTS = re.compile(
     re.IGNORECASE,
 )
 """Words by which a question leaves the tests out."""
+FOLDER = re.compile(
+    r"\b(?:in|inside|under|within|below|of)\s+(?:the\s+)?"
+    r"(?:(?:folder|directory|dir)\s+)?[`'\"]?(?P<path>(?:[\w@.-]+/)+(?:[\w@-]+)?|"
+    r"(?<=folder\s)[\w@-]+|(?<=directory\s)[\w@-]+)(?=[`'\"\s?!,;:)]|\.?$)",
+    re.IGNORECASE,
+)
+"""Matches the folder to which a question is limited."""
 GLOB = re.compile(r"\(?\S*\*\S*\)?")
 EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
 
@@ -78,14 +86,14 @@ EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
 @dataclass(frozen=True, slots=True)
 class _Cue:
     family: Family
-    subject: Literal["", "name", "file", "topic"]
+    subject: Literal["", "name", "file", "folder", "topic"]
     pattern: re.Pattern[str]
     also: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause with NAME and FILE in place of the names and the files in it, and these.
+    """A clause with NAME, FILE and FOLDER in place of the names, the files and the folder in it, and these.
 
     The names and files of the clauses before it count if it has none of its own.
     """
@@ -93,6 +101,7 @@ class _Clause:
     text: str
     name: str
     file: str
+    folder: str
 
 
 def read_cues(prompt: str, declared: Collection[str], last: QuestionSubject | None = None) -> Question | None:
@@ -127,11 +136,17 @@ def _is_order(clause: _Clause) -> bool:
 
 def _read_clause(clause: _Clause) -> Question | None:
     table = _read_table()
-    topics = {match[0].lower() for match in table.topic.finditer(clause.text)}
-    words = next(iter(topics)) if len(topics) == 1 else ""
+    topics = list(dict.fromkeys(match[0].lower() for match in table.topic.finditer(clause.text)))
+    words = topics[0] if topics else ""
     for cue in table.cues:
-        present = {"": True, "name": bool(clause.name), "file": bool(clause.file), "topic": bool(topics)}[cue.subject]
-        if not present or not cue.pattern.search(clause.text) or not cue.also.search(clause.text):
+        present = {
+            "": True,
+            "name": bool(clause.name),
+            "file": bool(clause.file),
+            "folder": bool(clause.folder),
+            "topic": bool(topics),
+        }
+        if not present[cue.subject] or not cue.pattern.search(clause.text) or not cue.also.search(clause.text):
             continue
         # a name or a file is what the question is about, wherever it stands
         if "NAME" in clause.text and (cue.subject in ("", "topic") or cue.family == "contents"):
@@ -139,12 +154,15 @@ def _read_clause(clause: _Clause) -> Question | None:
         if "FILE" in clause.text and cue.subject == "topic":
             continue
         if cue.subject == "file" and cue.family == "contents":
-            return Question(cue.family, file=clause.file, topic=words)
+            return Question(cue.family, file=clause.file, topic=words if len(topics) == 1 else "")
         if cue.subject == "file":
             return Question(cue.family, file=clause.file)
         if cue.subject == "name":
             member_topic = words if cue.family == "members" else ""
             return Question(cue.family, clause.name, clause.file if "FILE" in clause.text else "", topic=member_topic)
+        if cue.subject == "folder":
+            # of several kinds, all that the folder declares
+            return Question("kinds" if len(topics) == 1 else cue.family, folder=clause.folder, topic=words)
         if cue.subject == "topic":
             return Question(cue.family, topic=words)
         return Question(cue.family)
@@ -163,7 +181,14 @@ def _split_clauses(text: str, declared: Collection[str], last: QuestionSubject |
         own_files = [one for one in files if start <= one.start < end]
         name = own_names[0].name if own_names else name
         file = own_files[0].path if own_files else file
-        yield _Clause(_mask(text, start, end, own_names, own_files), name, file)
+        folder = FOLDER.search(text, start, end)
+        if folder:
+            own_names = [one for one in own_names if not folder.start() <= one.start < folder.end()]
+            own_files = [one for one in own_files if not folder.start() <= one.start < folder.end()]
+        masked = _mask(text, start, end, own_names, own_files)
+        if folder:
+            masked = masked.replace(folder["path"].lower(), "FOLDER", 1)
+        yield _Clause(masked, name, file, folder["path"].rstrip("/") if folder else "")
         start = end
 
 

@@ -14,6 +14,8 @@ MAX_CHARS = 300
 """A longer prompt says more than a question for a fact."""
 CONTRACTION = re.compile(r"\b(what|where|who|how)s\b", re.IGNORECASE)
 
+HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
+
 
 def read_question(prompt: str, declared: Collection[str] = (), last: QuestionSubject | None = None) -> Question | None:
     """Return the exact question that a prompt asks, or None if it asks none.
@@ -28,5 +30,6 @@ def read_question(prompt: str, declared: Collection[str] = (), last: QuestionSub
     if len(prompt) > MAX_CHARS or "\n" in prompt.strip():
         return None
     text = CONTRACTION.sub(r"\1's", " ".join(prompt.replace("’", "'").split()))
+    text = HOW_MUCH.sub("how many", text)
     corrected = correct_words(text)
     return read_sentence(text, last) or read_sentence(corrected, last) or read_cues(corrected, declared, last)
