@@ -71,6 +71,7 @@ class Signer:
 ''',
     "tools/speed.py": "def flatten(row):\n    return [row]\n",
     "src/box/_old.py": "def flatten(row):\n    return {row}\n",
+    "src/colour.rs": "pub enum Colour {\n    RED,\n    BLUE,\n}\n",
     "web/path.ts": (
         "export function splitPath(path: string): string[] {\n  return path.split('/')\n}\n\n"
         "export const mergePath = (path: string): string => path\n"
@@ -94,6 +95,9 @@ class TestSigner:
 
 
 def test_join():
+    def ruler():
+        return 1
+
     assert join_keys({}) == {}
 """,
 }
@@ -148,6 +152,10 @@ async def find(indexed: IndexedFolder, task: str) -> TaskPlaces:
         ("make _walk lazy", "_walk"),
         ("make splitPath throw a TypeError if path is not a string", "splitPath"),
         ("rename the parameter path of splitPath to pathname", "splitPath"),
+        # a text of the code in quotation marks
+        ("the message 'values are empty' does not say which ones", "sign"),
+        # a kind that has members is named together with one of them
+        ("Colour could use a method is_warm that returns true for RED", "Colour"),
         # a name of a test file only counts if the task speaks of tests
         ("make `flatten` raise", "flatten"),
         ("let `helper` return None", "helper"),
@@ -207,6 +215,8 @@ async def test_an_unknown_name_in_a_task_is_an_error_and_no_place_is_chosen(
         "add an optional parameter max_length to flatten",
         "make loading rows faster",
         "keep rows in a GitHub issue",
+        # a function inside of a test is not what is meant
+        "the ruler is not drawn",
     ],
 )
 async def test_a_new_name_or_an_ordinary_word_is_not_missing(indexed_folder: IndexedFolder, task: str):
@@ -218,6 +228,7 @@ async def test_doubt_is_reported_without_a_named_place_or_with_several(indexed_f
     several = await find(indexed_folder, "make sign raise")
     assert several.doubt == "sign is the name of 2 declarations"
     assert {place.symbol for place in several.candidates[:2]} == {"sign", "Signer.sign"}
+    assert (await find(indexed_folder, "let state.ruler be drawn")).is_guess
     guess = await find(indexed_folder, "keep the cache of the table")
     assert guess.is_guess
     assert (await find(indexed_folder, "in store.py keep the cache")).doubt.startswith(

@@ -5,6 +5,7 @@ file, a line, the class around a method. A name that stands nowhere is said, wit
 another declaration in its place would be a guess.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS, find_declarations, qualified_name
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from lsp_harness.text.position import encode
 
 MAX_HELPER_HOPS = 2
 """Most functions of the tests between a test and the code that it runs."""
@@ -110,6 +112,10 @@ MIN_WEIGHT = 1.5
 MAX_LISTED = 3
 """Most places that a message lists."""
 MIN_MISSPELLED_CHARS = 4
+QUOTED_TEXT = re.compile(r"[\"'“‘«`]([^\"'“”‘’«»`\n]{2,}\s[^\"'“”‘’«»`\n]{2,})[\"'”’»`]")
+"""Matches a text of several words in quotation marks, such as the message of an error."""
+MAX_QUOTED_FILES = 2_000
+"""Most files that are searched for a text."""
 SELF_NAMES = frozenset({"self", "cls", "this", "super"})
 
 
@@ -157,7 +163,36 @@ async def find_named_places(
         named = await _Names(index, uri, reading, names, paths).choose()
     if reading.repairs_tests:
         return await _leave_tests(index, uri, named)
+    if not (named.symbols or named.lines) and (quoted := await _find_quoted(index, uri, task, named.paths, read_text)):
+        return quoted
     return named
+
+
+async def _find_quoted(
+    index: IndexQuery, uri: str, task: str, paths: Sequence[str], read_text: Callable[[str], Document | None]
+) -> NamedPlaces | None:
+    """Return the code with a text that the task quotes, if only one line outside of tests has the text."""
+    texts = [encode(match[1]) for match in QUOTED_TEXT.finditer(task)]
+    if not texts:
+        return None
+    searched = [path for path in paths or await index.code_paths(uri) if not TEST_PATH.search(path)][:MAX_QUOTED_FILES]
+
+    def search() -> list[tuple[str, int]]:
+        return [
+            (path, document.line_of(match.start()) + 1)
+            for path in searched
+            if (document := read_text(path)) and find_language_of_file(path)
+            for text in texts
+            for match in re.finditer(re.escape(text), document.data)
+        ]
+
+    # each file is read from the disk
+    found = await asyncio.to_thread(search)
+    if len(set(found)) != 1:
+        return None
+    path, line = found[0]
+    place = await _name_lines(index, uri, FileMention(path, 0, 0, line, line), (path,), read_text)
+    return replace(place, doubt="")
 
 
 async def _find_files(index: IndexQuery, uri: str, reading: TaskReading) -> tuple[list[FileMention], tuple[str, ...]]:
@@ -213,6 +248,13 @@ async def _name_lines(
         if symbols:
             return NamedPlaces((symbols[0],), (path,), doubt=doubt)
     return NamedPlaces((), (path,), (mention.first, mention.last), doubt)
+
+
+def _is_inside_test(symbol: Symbol) -> bool:
+    """Return whether a function of a test declares a symbol."""
+    return TEST_PATH.search(symbol.path) is not None and any(
+        part.startswith("test_") for part in symbol.qualified.split(".")[:-1]
+    )
 
 
 def _find_around(document: Document, line: int) -> str:
@@ -294,7 +336,9 @@ class _Names:
         *prefix, last = mention.name.split(".")
         symbols = declared.get(last, [])
         if mention.spelling < CODE:
-            symbols = [symbol for symbol in symbols if symbol.kind not in WEAK_KINDS]
+            symbols = [symbol for symbol in symbols if symbol.kind not in WEAK_KINDS | {"member"}]
+        # what a test declares for itself is not what another prompt names
+        symbols = [symbol for symbol in symbols if not _is_inside_test(symbol)] or (symbols if self.paths else [])
         if prefix:
             symbols = await self._fit_prefix(mention, prefix, symbols, declared)
         if self.paths:
