@@ -13,6 +13,7 @@ from lsp_harness.syntax.symbols.declarations import TYPE_KINDS
 
 TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 """Matches the path of a test file."""
+TEST_MODULES = frozenset({"test", "tests"})
 STUB_PATH = re.compile(r"\.pyi\Z|\.d\.[cm]?ts\Z")
 """Matches the path of a file with heads of declarations that have their bodies elsewhere."""
 HTTP_DECORATORS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
@@ -37,6 +38,16 @@ PARAMETER_COUNT_STEPS = (1, 2, 4)
 Criterion = Literal["test", "decorated", "extending", "taking", "named", "ending"]
 """The feature of a declaration that decides its shape."""
 ShapeKey = tuple[str, str, bool, Criterion, str]
+
+
+def is_test_code(path: str, qualified: str) -> bool:
+    """Return whether a declaration is in a file of tests, or in a module of tests in another file.
+
+    Args:
+        path: The path of the file.
+        qualified: The qualified name of the declaration.
+    """
+    return TEST_PATH.search(path) is not None or not TEST_MODULES.isdisjoint(qualified.split(".")[:-1])
 
 
 @dataclass(frozen=True, slots=True)

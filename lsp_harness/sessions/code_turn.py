@@ -49,6 +49,7 @@ from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
+from lsp_harness.sessions.explained_places import show_beside
 from lsp_harness.sessions.prompt_facts import (
     ABILITIES,
     AnsweredQuestion,
@@ -295,6 +296,10 @@ class CodeTurn:
         """Show the lines that a question is about, and then what the model says about them."""
         document = located.document(best)
         shown = show_code(document, best.path, best.first, best.last, self.work.task)
+        if (facts := open_facts(self.services, self.locator)) and (
+            beside := await show_beside(facts, best, self.work.task)
+        ):
+            shown = f"{shown}\n\n{beside}"
         return await self._say_about(shown, document, located.span(best), best.place)
 
     async def _explain_file(self) -> CodeResult | None:

@@ -137,6 +137,7 @@ async def find(indexed: IndexedFolder, task: str) -> TaskPlaces:
         ("explain how insert finds the separator", "Store.insert"),
         ("raise EmptyValues in flatten if the row is empty", "flatten"),
         ("use join_keys in insert", "Store.insert"),
+        ("flatten - how does it join the keys", "flatten"),
         # what is said about the place
         ("make CachedStore.get faster", "CachedStore.get"),
         ("make CachedStore::get faster", "CachedStore.get"),

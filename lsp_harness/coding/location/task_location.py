@@ -18,7 +18,7 @@ from lsp_harness.coding.location.named_places import NamedPlaces, find_named_pla
 from lsp_harness.context.fragment import TokenCounter
 from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import find_secrets
-from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH
+from lsp_harness.index.declaration_shape import STUB_PATH, is_test_code
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, Hit, SearchRequest
@@ -137,6 +137,10 @@ class TaskPlaces:
         return self.doubt in (UNNAMED, UNNAMED_IN_FILE)
 
 
+EXAMPLE_VALUE = re.compile(r"(?<![\w.])(?:foo|bar|baz|qux|spam|eggs)(?![\w.(])", re.IGNORECASE)
+"""Matches words that stand for any value, and that tests and texts are full of."""
+
+
 async def find_task_places(
     index: IndexQuery,
     uri: str,
@@ -160,12 +164,13 @@ async def find_task_places(
         NoAnswer: The task names a declaration, a file or a line that the folder does not have.
     """
     named = await find_named_places(index, uri, task, read_text)
+    words = EXAMPLE_VALUE.sub(" ", task)
     request = SearchRequest(
-        task, MAX_FILE_SEARCH_HITS, similar_texts, current_path=current_path, seconds=SEARCH_TIMEOUT_S
+        words, MAX_FILE_SEARCH_HITS, similar_texts, current_path=current_path, seconds=SEARCH_TIMEOUT_S
     )
     hits = _order_hits([*await index.search(uri, request), *await _find_named_constants(index, uri, task)], task)
     if named.source_only:
-        hits = [hit for hit in hits if not TEST_PATH.search(hit.path)]
+        hits = [hit for hit in hits if not is_test_code(hit.path, hit.symbol)]
     first = _rank_named(named, hits)
     if named.paths and not named.symbols:
         hits = [hit for hit in hits if hit.path in named.paths] or await _list_declarations(index, uri, named.paths)
@@ -192,7 +197,7 @@ def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
         symbols.sort(
             key=lambda one: (
                 one.kind in WEAK_KINDS,
-                bool(TEST_PATH.search(one.path)),
+                is_test_code(one.path, one.qualified),
                 SIDE_PATH.search(one.path) is not None,
                 STUB_PATH.search(one.path) is not None,
                 _is_private(one),
@@ -319,7 +324,7 @@ def _score_hit(hit: Hit, task: str) -> float:
     if PROSE_PATH.search(hit.path):
         return score if PROSE_WORDS.search(task) else score * PROSE_FACTOR
     score *= 1 if hit.symbol else LINES_FACTOR
-    return score * TEST_FACTOR if TEST_PATH.search(hit.path) and not TEST_WORDS.search(task) else score
+    return score * TEST_FACTOR if is_test_code(hit.path, hit.symbol) and not TEST_WORDS.search(task) else score
 
 
 def _create_place(hit: Hit, read_text: TextReader) -> TaskPlace | None:

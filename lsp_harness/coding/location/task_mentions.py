@@ -45,7 +45,7 @@ CREATION = re.compile(
 """Text before the name of something that does not exist yet."""
 NEW_NAME = re.compile(r"\b(?:rename|convert|change|turn|move)\b[^.;\n]*\b(?:to|into|as)\s+\Z", re.IGNORECASE)
 PREDICATE = re.compile(
-    r"\s*(?::(?!:)|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|can['’]t|could|"
+    r"\s*(?::(?!:)|[-–]\s|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|can['’]t|could|"
     r"would|will|won['’]t|do(?:es)?(?:n['’]t)?|fail(?:s|ed)?|crash(?:es|ed)?|hangs?|breaks?|returns?|raises?|throws?|"
     r"accepts?|ignores?|drops?|loses?|takes?|gives?|is(?:n['’]t)?|are(?:n['’]t)?|was|leaks?|never|always|no\s+longer|"
     r"only|silently|wrongly|incorrectly|mishandles?|misses|skips?|rejects?|allows?|deletes?|writes|reads|prints|"

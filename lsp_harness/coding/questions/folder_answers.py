@@ -20,11 +20,10 @@ from lsp_harness.coding.questions.project_facts import (
     format_list,
     format_place,
     format_symbols,
-    is_test_code,
     read_bare_name,
 )
 from lsp_harness.coding.questions.question import Question
-from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.declaration_shape import TEST_PATH, is_test_code
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language, find_language_of_file
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
@@ -295,7 +294,7 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         facts, await facts.index.symbols_of_kinds(facts.uri, sorted(topic.kinds), question.folder)
     )
     unique = list({(one.path, one.qualified): one for one in drop_stubs(found)}.values())
-    code = [one for one in unique if not is_test_code(one)]
+    code = [one for one in unique if not is_test_code(one.path, one.qualified)]
     answer = _list_topic(topic, code, where)
     if tests := len(unique) - len(code):
         more = f"{format_count(tests, 'more', 'more')} in tests"

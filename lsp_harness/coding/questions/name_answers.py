@@ -19,13 +19,13 @@ from lsp_harness.coding.questions.project_facts import (
     format_list,
     format_place,
     format_symbols,
-    is_test_code,
     is_written_as_name,
     read_bare_name,
     read_body,
     read_signature,
 )
 from lsp_harness.coding.questions.question import Question
+from lsp_harness.index.declaration_shape import is_test_code
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language
@@ -106,7 +106,9 @@ async def list_tests(facts: ProjectFacts, question: Question) -> ExactAnswer | N
             text = f"{format_count(len(tests), 'test')} {verb} {head}:{format_edges(tests)}"
         sure = {(symbol.path, symbol.qualified), *((edge.path, edge.name) for edge in tests)}
         mentions = await facts.index.mentions(facts.uri, symbol.name)
-        if unsure := [one for one in mentions if is_test_code(one) and (one.path, one.qualified) not in sure]:
+        if unsure := [
+            one for one in mentions if is_test_code(one.path, one.qualified) and (one.path, one.qualified) not in sure
+        ]:
             text += f"\nThese have its name, and may run it:{format_symbols(unsure)}"
         if tests or unsure:
             return text

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from lsp_harness.coding.location.named_places import is_misspelled, offer_names
 from lsp_harness.coding.location.task_location import SIDE_PATH
 from lsp_harness.coding.questions.question import Question
-from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH
+from lsp_harness.index.declaration_shape import STUB_PATH, TEST_PATH, is_test_code
 from lsp_harness.index.graph.symbol_graph import Edge
 from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_query import IndexQuery
@@ -27,7 +27,6 @@ MAX_MEANINGS = 8
 """Most declarations of one name that are described."""
 PROSE = (".md", ".rst", ".txt")
 MAX_SIGNATURE_CHARS = 240
-TEST_MODULES = frozenset({"test", "tests"})
 IMPLEMENTATION = "implementation"
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 
@@ -171,13 +170,8 @@ async def _find_member(facts: ProjectFacts, owner: str, last: str) -> list[Symbo
     return []
 
 
-def is_test_code(symbol: Symbol) -> bool:
-    """Return whether a declaration is in a file of tests, or in a module of tests in another file."""
-    return TEST_PATH.search(symbol.path) is not None or not TEST_MODULES.isdisjoint(symbol.qualified.split(".")[:-1])
-
-
 def _rank_symbol(symbol: Symbol) -> tuple[bool, str, int]:
-    return is_test_code(symbol), symbol.path, symbol.line
+    return is_test_code(symbol.path, symbol.qualified), symbol.path, symbol.line
 
 
 def is_written_as_name(name: str) -> bool:

@@ -47,7 +47,7 @@ load returns”.
 NO_FACT = re.compile(
     r"^\W*(?:why|how(?! (?:many|often|is \S+ (?:declared|documented|tested)|"
     r"(?:do|can|should) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
-    r"\bexplain\b|\bmeans?\b(?! its)|\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
+    r"(?:/|\bor |\band )(?:how|why)\b|\bexplain\b|\bmeans?\b(?! its)|\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
 )
 """Questions that no exact answer answers."""
 ORDER = re.compile(
