@@ -41,6 +41,7 @@ MAX_CHECKED_SLIPS = 96
 """Most of them if each one needs a run of all tests."""
 SLIP_SHARE = 0.3
 """The part of the time in which slips are looked for, before the model is asked."""
+NOT_RUN = "the failing tests run no statement of this code"
 
 
 async def find_failures(context: TurnContext, *, records_lines: bool = True) -> FailureTrace:
@@ -95,6 +96,7 @@ class RepairTests(EditTask):
     _start_s: float = field(default=0.0, init=False)
     _slip_count: int = field(default=0, init=False)
     _region: Span = field(default=Span(0, 0), init=False)
+    _is_run_by_tests: bool = field(default=True, init=False)
 
     async def create_checks(self) -> list[Check]:
         return self.context.create_checks(must_pass=self.trace.failed_ids)
@@ -123,6 +125,9 @@ class RepairTests(EditTask):
 
     async def create_source(self, checked: CandidateChecks | None = None) -> LadderSource:
         document, tree = self.context.document, await self._locate()
+        if not self._is_run_by_tests:
+            # all statements of the file are too many places for a model
+            raise NoAnswer(NOT_RUN)
         region = self._region
         lines = range(document.line_of(region.start), document.line_of(max(region.start, region.end - 1)) + 1)
         if not find_secret_lines(document).isdisjoint(lines):
@@ -152,7 +157,12 @@ class RepairTests(EditTask):
         inside = [s for s in self._everything if region.start <= s.span.start < region.end]
         self._statements = [statement for statement in inside if statement.suspicion > 0]
         if not self._statements:
-            raise NoAnswer("the failing tests run no statement of this code")
+            # the import of the tests runs this code, and no test itself: each of its statements may be wrong
+            self._everything = find_statements(tree, Span(0, len(document.data)), {}, messages)
+            self._statements = [s for s in self._everything if region.start <= s.span.start < region.end]
+            self._is_run_by_tests = False
+        if not self._statements:
+            raise NoAnswer(NOT_RUN)
         self._tree, self._start_s = tree, monotonic()
         return tree
 

@@ -32,7 +32,14 @@ CONDITION_PARENTS = frozenset({"if_clause", "assert_statement", "boolean_operato
 GROUPS = ARGUMENT_NODES | {"tuple", "expression_list", "pattern_list", "array"}
 """Nodes whose parts have an order."""
 LEAVING = frozenset({"return_statement", "raise_statement", "throw_statement", "break_statement", "continue_statement"})
-MAX_RETURNED_NAMES = 3
+MAX_RETURNED_NAMES, MAX_RETURNED_LOCALS = 3, 8
+NOTHING = frozenset({"none", "null", "undefined"})
+"""Nodes of values that say that there is none."""
+PARAMETER_PARENTS = frozenset(
+    {"parameters", "typed_parameter", "default_parameter", "typed_default_parameter", "formal_parameters"}
+    | {"required_parameter", "optional_parameter"}
+)
+"""Nodes around the names of parameters."""
 MAX_MOVED_LINES = 8
 """Most lines of a statement that is moved."""
 
@@ -122,9 +129,14 @@ def _swap(first: Node, second: Node) -> tuple[Edit, ...]:
 
 
 def add_return(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
-    """Yield the returns that are missing: before a value that nobody uses, and at the end of a function."""
+    """Yield the returns that are missing: before a value that nobody uses, at the end of a function, and of a name in
+    place of nothing.
+    """
     node, function = place.node, place.vocabulary.find_function(place.statement.start)
     if node is None or function is None:
+        return
+    if node.type == "return_statement":
+        yield from _return_names(place, node, function)
         return
     value = next(iter(node.named_children), None) if node.type == "expression_statement" else None
     if value and "assignment" not in value.type and value.type not in ("string", "await", "yield"):
@@ -137,6 +149,34 @@ def add_return(place: SlipPlace) -> Iterator[tuple[float, tuple[Edit, ...]]]:
         bound = {part.text: part.node.start_byte for part in _walk_targets(place, function) if part.text in uses}
         for rank, name in enumerate(sorted(bound, key=lambda name: -bound[name])[:MAX_RETURNED_NAMES]):
             yield rank / 2, (Edit(node.end_byte, node.end_byte, encode(f"\n{indent}return {name}")),)
+
+
+def _return_names(place: SlipPlace, node: Node, function: Span) -> Iterator[tuple[float, tuple[Edit, ...]]]:
+    """Yield the names of the function in place of the nothing that a statement returns."""
+    value = next(iter(node.named_children), None)
+    if value is not None and value.type not in NOTHING:
+        return
+    bound = {
+        part.text: part.node.start_byte
+        for part in walk_parts(place.tree.root, Span(function.start, node.start_byte))
+        if part.node.type == "identifier" and _is_bound(part)
+    }
+    names = sorted(bound, key=lambda name: -bound[name])[:MAX_RETURNED_LOCALS]
+    for rank, name in enumerate(names):
+        edit = Edit(value.start_byte, value.end_byte, encode(name)) if value else None
+        yield rank / 4, (edit or Edit(node.start_byte, node.end_byte, encode(f"return {name}")),)
+
+
+def _is_bound(part: CodePart) -> bool:
+    """Return whether a part is the name of a local variable, a parameter or an inner function."""
+    parent = part.parent
+    if parent is None:
+        return False
+    if parent.type in PARAMETER_PARENTS:
+        return part.field not in ("type", "value")
+    return (part.field == "left" and parent.type == "assignment") or (
+        part.field == "name" and (parent.type in FUNCTION_NODES or parent.type == "variable_declarator")
+    )
 
 
 def _walk_targets(place: SlipPlace, function: Span) -> Iterator[CodePart]:

@@ -248,6 +248,14 @@ async def test_a_slip_is_undone_without_the_model(whole_bench: RepairBench, brok
     assert whole_bench.engine.prompts == []
 
 
+async def test_a_slip_in_code_that_only_the_import_runs_is_undone(whole_bench: RepairBench) -> None:
+    right = "def double(number):\n    return number * 2\n\n\nFOUR = double(2)\n"
+    whole_bench.write_tests("from code_module import FOUR\n\n\ndef test_four():\n    assert FOUR == 4\n")
+    await whole_bench.repair(right.replace("* 2", "- 2"), lambda prompt, index: "never asked")
+    assert whole_bench.new_text in (right, right.replace("* 2", "+ 2"))
+    assert whole_bench.engine.prompts == []
+
+
 async def test_without_repairs_the_model_is_asked_at_once(whole_bench: RepairBench) -> None:
     whole_bench.write_tests(AGE_TESTS)
     with pytest.raises(NoAnswer):

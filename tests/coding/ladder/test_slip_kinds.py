@@ -95,6 +95,8 @@ def fill(
         ("other name", fill().replace("item.size", "item.name") + OTHER_USE, fill() + OTHER_USE),
         ("missing return", fill(start=""), fill()),
         ("missing return", fill(end="").replace("\n\n\n\n", "\n\n\n"), fill()),
+        ("missing return", fill(end="    return None"), fill()),
+        ("missing return", fill(end="    return"), fill()),
         ("one part less", fill(condition="low and high"), fill()),
         ("missing call", fill(bound="items"), fill()),
         ("other place", fill(end="        return total"), fill()),
