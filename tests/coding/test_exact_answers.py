@@ -65,6 +65,7 @@ from src.box.store import Store, check
 
 def test_check():
     assert check("a") == "a"
+    assert check("b") == "b"
 
 
 def test_insert():

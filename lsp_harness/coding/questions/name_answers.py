@@ -11,6 +11,7 @@ from lsp_harness.coding.questions.project_facts import (
     ProjectFacts,
     answer_about,
     describe_symbol,
+    drop_repeated,
     find_file,
     find_named,
     find_raised,
@@ -60,7 +61,7 @@ async def list_callers(facts: ProjectFacts, question: Question) -> ExactAnswer |
         text = f"{says}:{format_edges(sure)}" if sure else f"Nothing outside of tests surely {verb} {head}."
         if unsure := [edge for edge in edges if not edge.is_certain]:
             text += f"\nThese may, but their types are not known:{format_edges(unsure)}"
-        if overview and (tests := overview.graph.tests):
+        if overview and (tests := drop_repeated(overview.graph.tests)):
             verb = "runs" if len(tests) == 1 else "run"
             more = f"\n  … and {len(tests) - SHOWN_TESTS:,} more" if len(tests) > SHOWN_TESTS else ""
             text += f"\n{format_count(len(tests), 'test')} {verb} it:{format_edges(tests[:SHOWN_TESTS])}{more}"
@@ -99,7 +100,7 @@ async def list_tests(facts: ProjectFacts, question: Question) -> ExactAnswer | N
     async def describe(symbol: Symbol) -> str:
         overview = await facts.index.symbol_overview(facts.uri, symbol)
         head = f"{describe_symbol(symbol)} ({format_place(symbol)})"
-        tests = overview.graph.tests if overview else ()
+        tests = drop_repeated(overview.graph.tests) if overview else []
         text = f"The index knows no test that surely runs {head}."
         if tests:
             verb = "runs" if len(tests) == 1 else "run"

@@ -247,6 +247,11 @@ def format_edges(edges: Iterable[Edge]) -> str:
     return format_list([_describe_edge(edge) for edge in edges])
 
 
+def drop_repeated(tests: Iterable[Edge]) -> list[Edge]:
+    """Return one edge for each test, its first one: a test may call a function more than once."""
+    return list({(edge.path, edge.name): edge for edge in reversed([*tests])}.values())[::-1]
+
+
 def _describe_edge(edge: Edge) -> str:
     through = f" through {edge.through}" if edge.through else ""
     return f"{edge.path}:{edge.line + 1}  {edge.name or 'outside of functions'}{through}"

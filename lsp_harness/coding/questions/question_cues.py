@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from lsp_harness.coding.location.task_mentions import CODE, QUOTED, FileMention, Mention, read_task
 from lsp_harness.coding.questions.question import Family, Question, QuestionSubject, read_patterns
-from lsp_harness.coding.questions.question_sentences import is_question_word
+from lsp_harness.coding.questions.question_sentences import MEANS_FILE, is_question_word
 
 CLAUSE_END = re.compile(
     r"(?<=[.:;!?])\s+|[,;]\s+(?=(?:could|can|would|please|so|but|and|then|who|what|which|where|how|is|are)\b)|\s[-–]\s"
@@ -47,7 +47,8 @@ load returns”.
 NO_FACT = re.compile(
     r"^\W*(?:why|how(?! (?:many|often|is \S+ (?:declared|documented|tested)|"
     r"(?:do|can|should) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
-    r"(?:/|\bor |\band )(?:how|why)\b|\bexplain\b|\bmeans?\b(?! its)|\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
+    r"(?:/|\bor |\band )(?:how|why)\b|\b(?:returns?|gives? back)\b.*\b(?:when|if|for|unless)\b|"
+    r"\bexplain\b|\bmeans?\b(?! its)|\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
 )
 """Questions that no exact answer answers."""
 ORDER = re.compile(
@@ -181,6 +182,11 @@ def _split_clauses(text: str, declared: Collection[str], last: QuestionSubject |
         own_files = [one for one in files if start <= one.start < end]
         name = own_names[0].name if own_names else name
         file = own_files[0].path if own_files else file
+        if last and last.name and not own_files and file == last.file and not MEANS_FILE.search(text[start:end]):
+            # the declaration was the subject, and not its file
+            clause_file = ""
+        else:
+            clause_file = file
         folder = FOLDER.search(text, start, end)
         if folder:
             own_names = [one for one in own_names if not folder.start() <= one.start < folder.end()]
@@ -188,7 +194,7 @@ def _split_clauses(text: str, declared: Collection[str], last: QuestionSubject |
         masked = _mask(text, start, end, own_names, own_files)
         if folder:
             masked = masked.replace(folder["path"].lower(), "FOLDER", 1)
-        yield _Clause(masked, name, file, folder["path"].rstrip("/") if folder else "")
+        yield _Clause(masked, name, clause_file, folder["path"].rstrip("/") if folder else "")
         start = end
 
 
