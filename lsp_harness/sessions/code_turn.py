@@ -24,9 +24,8 @@ from lsp_harness.coding.plan.planned_edits import (
     REPEATED_SUMMARY,
     EditWork,
     PlannedEdits,
-    choose_renamed_function,
-    parse_rename,
 )
+from lsp_harness.coding.plan.renames import choose_renamed_function, describe_place, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
 from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
 from lsp_harness.coding.questions.follow_ups import FollowUp
@@ -270,7 +269,7 @@ class CodeTurn:
 
     async def _locate(self) -> LocatedTask:
         known = self.work.known.place
-        request = LocationRequest(self.work.place or self.work.task, alternative=ALTERNATIVE)
+        request = LocationRequest(self.work.place or describe_place(self.work.task), alternative=ALTERNATIVE)
         if known:
             place = TaskPlace(known.path, known.symbol, known.kind, known.first, known.last, "", 0.0, ())
             if located := self.locator.reopen(request, place, known.hash):
@@ -447,7 +446,7 @@ class CodeTurn:
         context = await self._create_context(changes.main.before, "edit")
         if self.states.current != "VERIFY":
             self.states.enter("VERIFY")
-        finished = await finish_changes(context, changes)
+        finished = await finish_changes(context, changes, is_by_model=is_by_model)
         changes = finished.changes
         verdict = await run_checks(changes, context.create_checks())
         verdict = replace(verdict, outcomes=(*finished.notes, *verdict.outcomes))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.plan import plan_choice, understanding
-from lsp_harness.coding.plan.planned_edits import ParameterRename, parse_rename
+from lsp_harness.coding.plan.renames import Rename, parse_rename
 from lsp_harness.coding.plan.understanding import EXAMPLES, INTENTS, understand_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.events.plan_events import PlannedItem
@@ -59,15 +59,29 @@ async def test_the_end_of_a_long_prompt_is_left_out_before_any_example():
 @pytest.mark.parametrize(
     ("task", "rename"),
     [
-        ("rename the parameter path of read_rows to file", ParameterRename("read_rows", "path", "file")),
-        ("Rename argument `a` in `Shape.scale()` to `b`.", ParameterRename("Shape.scale", "a", "b")),
-        ("please rename the parameter x of the function f to y", ParameterRename("f", "x", "y")),
+        ("rename the parameter path of read_rows to file", Rename("path", "file", "read_rows", "parameter")),
+        ("Rename argument `a` in `Shape.scale()` to `b`.", Rename("a", "b", "Shape.scale", "parameter")),
+        ("please rename the parameter x of the function f to y", Rename("x", "y", "f", "parameter")),
         ("rename the parameter x of f to y and check it", None),
-        ("rename f to g", None),
+        ("rename f to g", Rename("f", "g")),
+        ("pls rename Store.load_all in store.py into read_all", Rename("Store.load_all", "read_all", "store.py")),
+        ("In store.py rename the helper load_all to read_all", Rename("load_all", "read_all", "store.py")),
+        (
+            "In unset_key please call the parameter key_to_unset just key.",
+            Rename("key_to_unset", "key", "unset_key", "parameter"),
+        ),
+        ("class UnknownCause --> WrappedCause", Rename("UnknownCause", "WrappedCause")),
+        ("method split of Word shall be called cut, everywhere", Rename("split", "cut", "Word")),
+        ("variable parts in cut_words => pieces", Rename("parts", "pieces", "cut_words", "variable")),
+        ("the helper in url.py which decodes the path should be named decode_path", Rename("", "decode_path")),
+        ("change the name of LIMIT to MAX_SIZE and update all callers", Rename("LIMIT", "MAX_SIZE")),
+        ("rename src/url.py to path.py", None),
+        ("the result should be named in the message", None),
+        ("make load_all return a list", None),
         ("let f take y", None),
     ],
 )
-def test_only_a_pure_rename_needs_no_model(task: str, rename: ParameterRename | None):
+def test_only_a_pure_rename_needs_no_model(task: str, rename: Rename | None):
     assert parse_rename(task) == rename
 
 

@@ -3,14 +3,14 @@
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.syntax.names.parameter_names import find_parameter_uses
+from lsp_harness.syntax.names.parameter_names import find_local_uses
 from tests.syntax.markup import parse_tree
 
 
 def find_uses(path: str, source: str, function: str, name: str) -> list[str]:
     """Return the lines, from 1, and columns of the uses of a parameter."""
     tree = parse_tree(path, source)
-    spans = find_parameter_uses(tree, source.index(function), name, "other")
+    spans = find_local_uses(tree, source.index(function), name, "other")
     return [f"{source[: span.start].count(chr(10)) + 1}:{source[span.start : span.end]}" for span in spans]
 
 

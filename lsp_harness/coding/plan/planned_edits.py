@@ -6,14 +6,14 @@ all of them together by the caller.
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.location.task_location import LocatedTask, TaskPlace, TaskPlaces
+from lsp_harness.coding.location.task_location import LocatedTask, TaskPlace
 from lsp_harness.coding.plan.plan_choice import CHANGE, SWAP, decide_item, keeps_calls
+from lsp_harness.coding.plan.renames import Rename, RenameSearch, find_item_declaration, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits, with_data
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -34,44 +34,18 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.kernel.log.turn import Turn
 from lsp_harness.kernel.projections.code_progress import CodeProgress
 from lsp_harness.kernel.results import Proposal
-from lsp_harness.syntax.names.documented_parameters import find_documented_parameters
-from lsp_harness.syntax.names.parameter_names import find_named_arguments, find_parameter_uses
-from lsp_harness.syntax.symbols.declarations import Declaration, find_declarations, qualified_name
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
-from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import ChangeSet
 from lsp_harness.verify.check import Check, CheckContext
 
-QUOTE = "[`'\"]?"
-NAME = r"[^\W\d]\w*"
-REQUEST = re.compile(
-    rf"(?:please\s+)?rename\s+(?:the\s+)?(?:parameter|argument|param|arg)\s+{QUOTE}({NAME}){QUOTE}\s+(?:of|in)\s+"
-    rf"(?:the\s+)?(?:function\s+|method\s+)?{QUOTE}({NAME}(?:\.{NAME})*)(?:\(\))?{QUOTE}\s+(?:to|into)\s+"
-    rf"{QUOTE}({NAME}){QUOTE}\s*\.?",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterRename:
-    """A request to rename the parameter `old` of a function to `new`, and nothing else."""
-
-    function: str
-    old: str
-    new: str
-
-
-def parse_rename(task: str) -> ParameterRename | None:
-    """Return the rename that a task asks for, or None if it asks for something else, or for more."""
-    match = REQUEST.fullmatch(" ".join(task.split()))
-    return ParameterRename(match[2], match[1], match[3]) if match else None
-
-
 MAX_DEPENDENTS = 8
 """Most dependents that are edited one by one. A change of more than these must keep the interface of its symbol."""
+MAX_DESCRIBED = 8
+"""Most items that are shown of a plan."""
 REASONS = {
     "override": "the same method of a related type",
     "caller": "uses {symbol}",
@@ -135,8 +109,9 @@ def describe_skipped_plan(symbol: str, dependents: Dependents) -> str:
 
 
 def describe_plan(items: Sequence[PlannedItem]) -> str:
-    """Return the items in words."""
-    return f"{len(items)} edits: {', '.join(map(describe_item, items))}"
+    """Return the items in words: how many there are, and the first of them."""
+    more = f" and {len(items) - MAX_DESCRIBED:,} more" if len(items) > MAX_DESCRIBED else ""
+    return f"{format_count(len(items), 'edit')}: {', '.join(map(describe_item, items[:MAX_DESCRIBED]))}{more}"
 
 
 def describe_item(item: PlannedItem) -> str:
@@ -212,7 +187,7 @@ class PlannedEdits:
         states.enter("PLAN")
         dependents = await self.index.dependents(uri, best.path, best.symbol) if best.symbol else Dependents()
         rename = parse_rename(self.work.task) if self.work.edits_dependents else None
-        if rename and rename.function.rpartition(".")[2] == best.symbol.rpartition(".")[2]:
+        if rename and best.symbol:
             return await self._rename(rename, dependents)
         items = await self._plan(dependents)
         states.outcome = describe_plan(items) if items[1:] else states.outcome
@@ -345,7 +320,7 @@ class PlannedEdits:
             return self.work.task
         first = items[0]
         document = self._texts.present(first.path)
-        declaration = _find_declaration(parse(document), first)
+        declaration = find_item_declaration(parse(document), first)
         head = decode(document.data[declaration.start : declaration.body_start]) if declaration else first.symbol
         signature = " ".join(head.split())[:MAX_SIGNATURE_CHARS]
         return f"{first.symbol} was changed: {self.work.task}. It is now `{signature}`. Adapt this code to that"
@@ -361,24 +336,19 @@ class PlannedEdits:
         self.work.turn.append(ItemCompleted(number, item.path, document.hash, edits, reason))
 
     # -- renames
-    async def _rename(self, rename: ParameterRename, dependents: Dependents) -> ChangeSet:
-        """Return the edits of a rename: of the function, of the same methods, and of calls that pass it by name.
+    async def _rename(self, rename: Rename, dependents: Dependents) -> ChangeSet:
+        """Return the edits of a rename.
 
         Raises:
-            NoAnswer: The parameter cannot be renamed safely.
+            NoAnswer: The name cannot be renamed safely.
         """
         proposed = plan_edits(self.located.ranking.best, dependents.certain)
-        best = self.located.ranking.best
-        offsets = {(item.path, item.symbol): item.offsets for item in dependents.certain}
-        offsets[best.path, best.symbol] = dependents.own_offsets
-        edits: dict[PlannedItem, list[Edit]] = {}
-        for item in proposed:
-            if found := await self._find_rename_edits(item, rename, offsets[item.path, item.symbol]):
-                edits[item] = found
+        search = RenameSearch(rename, self.located, proposed, dependents, self._texts, self.index)
+        edits = await search.find_edits()
         items = [replace(item, depends_on=_renumber_dependencies(item, proposed, [*edits])) for item in edits]
         self.work.turn.append(PlanProposed(tuple(items)))
         states = self.work.states
-        states.outcome = describe_plan(items) + _warn_uncertain(dependents)
+        states.outcome = describe_plan(items) + _warn_uncertain(dependents, items)
         states.enter("GENERATE", reason="Names and scopes give the edits, and no model is asked")
         done: dict[str, set[Edit]] = {}
         for number, (item, found) in enumerate(edits.items()):
@@ -391,27 +361,6 @@ class PlannedEdits:
             self._record(number, item, before, logged, "a rename")
         self.summary, self.is_by_model = f"the rename in {format_count(len(items), 'place')}", False
         return self._texts.create_changes()
-
-    async def _find_rename_edits(
-        self, item: PlannedItem, rename: ParameterRename, offsets: Sequence[int]
-    ) -> list[Edit]:
-        """Return the edits of one item, about the text as it was before the rename.
-
-        Raises:
-            NoAnswer: The parameter cannot be renamed safely.
-        """
-        document = self._texts.present(item.path)
-        tree = await asyncio.to_thread(parse, document)
-        if tree is None:
-            raise NoAnswer(f"{item.path} has no syntax tree, so nothing can be renamed there")
-        spans = find_named_arguments(tree, offsets, rename.old)
-        if item.role in ("definition", "override"):
-            declaration = _find_declaration(tree, item)
-            if declaration is None:
-                raise NoAnswer(f"{item.symbol} is no longer in {item.path}; ask again")
-            spans += find_parameter_uses(tree, declaration.name_start, rename.old, rename.new)
-            spans += find_documented_parameters(tree, declaration.name_start, rename.old)
-        return [Edit(*span, encode(rename.new)) for span in sorted(spans)]
 
 
 def _move(edit: Edit, earlier: Iterable[Edit]) -> Edit:
@@ -436,21 +385,14 @@ def _renumber_dependencies(
     return tuple(kept.index(proposed[number]) for number in item.depends_on if proposed[number] in kept)
 
 
-def _warn_uncertain(dependents: Dependents) -> str:
-    if not dependents.uncertain:
+def _warn_uncertain(dependents: Dependents, items: Sequence[PlannedItem]) -> str:
+    edited = {f"{item.path}:{item.line}" for item in items}
+    left = [place for place in dependents.uncertain if place not in edited]
+    if not left:
         return ""
-    shown = ", ".join(dependents.uncertain[:3])
-    more = f" and {len(dependents.uncertain) - 3} more" if dependents.uncertain[3:] else ""
+    shown = ", ".join(left[:3])
+    more = f" and {len(left) - 3} more" if left[3:] else ""
     return f". Look at {shown}{more}: these may mean it, too, and stay as they are"
-
-
-def _find_declaration(tree: SyntaxTree | None, item: PlannedItem) -> Declaration | None:
-    """Return the declaration of an item, the nearest to its line if there are several."""
-    if tree is None:
-        return None
-    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
-    same = [one for one in declarations if qualified_name(declarations, one) == item.symbol]
-    return min(same, key=lambda one: abs(one.line + 1 - item.line), default=None)
 
 
 def _find_span(document: Document, tree: SyntaxTree | None, item: PlannedItem) -> Span:
@@ -459,7 +401,7 @@ def _find_span(document: Document, tree: SyntaxTree | None, item: PlannedItem) -
     Raises:
         NoAnswer: The declaration is no longer there.
     """
-    declaration = _find_declaration(tree, item) if item.symbol else None
+    declaration = find_item_declaration(tree, item) if item.symbol else None
     if item.symbol and declaration is None:
         raise NoAnswer(f"{item.symbol} is no longer in {item.path}")
     if declaration is None:
@@ -467,23 +409,3 @@ def _find_span(document: Document, tree: SyntaxTree | None, item: PlannedItem) -
         return Span(*document.line_span(line))
     first, last = document.line_of(declaration.start), document.line_of(max(declaration.start, declaration.end - 1))
     return Span(document.line_starts[first], document.line_span(last)[1])
-
-
-def choose_renamed_function(located: LocatedTask, task: str) -> LocatedTask:
-    """Return the places with the function that a rename names as the chosen one. Other tasks keep their place.
-
-    Raises:
-        NoAnswer: The rename names no function, or more than one.
-    """
-    rename = parse_rename(task)
-    if rename is None:
-        return located
-    candidates, name = located.ranking.candidates, rename.function
-    same = [place for place in candidates if place.symbol == name]
-    same = same or [place for place in candidates if place.symbol.endswith(f".{name}")]
-    if not same:
-        raise NoAnswer(f"there is no function {name} in {located.root.name}; name one that it has")
-    if same[1:]:
-        listed = ", ".join(f"{place.symbol} at {place.place}" for place in same)
-        raise NoAnswer(f"{name} may be one of {listed}; write the name of its class before it, or move one of them")
-    return replace(located, ranking=TaskPlaces(candidates, candidates.index(same[0])))

@@ -16,17 +16,20 @@ from lsp_harness.text.position import Span, encode
 NAMED_ARGUMENT_NODES = frozenset({"keyword_argument", "named_argument", "argument"})
 
 
-def find_parameter_uses(tree: SyntaxTree, name_start: int, name: str, new_name: str) -> list[Span]:
-    """Return all places where a function means its own parameter.
+def find_local_uses(
+    tree: SyntaxTree, name_start: int, name: str, new_name: str, *, may_be_variable: bool = False
+) -> list[Span]:
+    """Return all places where a function means its own parameter, or a variable.
 
     Args:
         tree: The tree of the file.
         name_start: The offset of the name of the function.
-        name: The name of the parameter.
+        name: The name of the parameter or variable.
         new_name: A name that must not have a meaning in the function yet.
+        may_be_variable: Whether the name may be that of a variable, too.
 
     Raises:
-        NoAnswer: There is no such parameter, or it cannot be renamed safely.
+        NoAnswer: There is no such parameter or variable, or it cannot be renamed safely.
     """
     function = find_declared_node(tree.root, name_start, lambda node: node.type in FUNCTION_NODES)
     if function is None:
@@ -34,12 +37,17 @@ def find_parameter_uses(tree: SyntaxTree, name_start: int, name: str, new_name: 
     span = Span(*function.byte_range)
     occurrences = _find_all(tree, name, span)
     own = [item for item in occurrences if item.is_binding and item.role == "parameter" and item.scope == span]
-    if not own:
-        raise NoAnswer(f"there is no parameter {name}; name one that the function has")
+    variables = [item for item in occurrences if item.is_binding and item.role == "variable" and may_be_variable]
+    if not (own or variables):
+        kind = "parameter or variable" if may_be_variable else "parameter"
+        raise NoAnswer(f"there is no {kind} {name}; name one that the function has")
     if any(item.role not in ("member", "key") for item in _find_all(tree, new_name, span)):
         raise NoAnswer(f"{new_name} has a meaning in this function already; choose another name")
     if re.search(rb"\b(nonlocal|global)\b[^\n]*\b%s\b" % re.escape(encode(name)), tree.data[slice(*span)]):
         raise NoAnswer(f"{name} is declared nonlocal or global in this function; rename it yourself")
+    if not own:
+        # a block may bind a variable, too, and all of them are renamed
+        return [item.span for item in occurrences if item.role not in ("member", "key")]
     parameters = function.child_by_field_name("parameters")
     inner = [item.scope for item in occurrences if item.is_binding and item.scope != span]
     return [item.span for item in occurrences if item in own or _means_parameter(item, span, inner, parameters)]
