@@ -95,6 +95,11 @@ class LazyIndex:
         if self._folder:
             self._folder.report_change(name)
 
+    async def settle(self) -> None:
+        """Wait until an open index has the files that tools have changed, for a moment at most. This opens no index."""
+        if self._folder and not self.remark:
+            await self._wait_for_changes(self._folder)
+
     async def aclose(self) -> None:
         """Stop the process that this session has started, if it did."""
         own, self._own, self._folder = self._own, None, None

@@ -337,7 +337,9 @@ class CodeTurn:
         written = await edits.write()
         if isinstance(written, Proposal):
             return self._propose(written)
-        return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
+        proposal = await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
+        _ = edits.renamed and self.turn.append(edits.renamed)
+        return proposal
 
     async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         """Fix the present findings of the place or its failing tests, or else edit it by the prompt.

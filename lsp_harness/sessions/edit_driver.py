@@ -28,6 +28,7 @@ from lsp_harness.kernel.results import Proposal
 from lsp_harness.permission.action import Action, Decision
 from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.project.command_project import QuietOutput
+from lsp_harness.project.lazy_index import LazyIndex
 from lsp_harness.project.project_index import open_ready_index
 from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
 from lsp_harness.sessions.edit_copies import EditCopies
@@ -49,6 +50,7 @@ class EditDriver:
         verifier: The checks of an edit.
         gate: Decides whether an edit is applied.
         copies: Copies the files before they are written, for undo.
+        index: The index that other tools of the session use, too.
         editor: The unsaved texts of the editor, or None without an editor.
         undo: Undoes the last edit of the session (see `OpenSession.undo`).
         only_answers: Whether each prompt is a question, and nothing is changed.
@@ -64,6 +66,7 @@ class EditDriver:
     verifier: Verifier
     gate: PermissionGate
     copies: EditCopies
+    index: LazyIndex
     undo: Callable[[], Awaitable[UndoResult]]
     editor: EditorTexts | None = None
     only_answers: bool = False
@@ -131,6 +134,7 @@ class EditDriver:
     async def _open_services(self) -> AsyncGenerator[Services]:
         """Yield the index of the folder and the unsaved texts of the editor."""
         [root] = self.workspace.roots
+        await self.index.settle()
         async with open_ready_index(root, self.config, QuietOutput(), creates_index=True) as index:
             services = Services(
                 self.config, lambda config: self.engine, self.workspace, index=index, verifier=self.verifier
@@ -143,7 +147,12 @@ class EditDriver:
         return dict(self.editor.unsaved()) if self.editor else {}
 
     async def _undo_last(self) -> str:
-        return "\n".join(describe_undo(await self.undo()))
+        undone = await self.undo()
+        [root] = self.workspace.roots
+        for path in undone.paths:
+            self.index.refresh(root / path)
+        await self.index.settle()
+        return "\n".join(describe_undo(undone))
 
     async def _apply(self, proposal: Proposal, turn: Turn) -> None:
         unsaved = self._unsaved_texts()
@@ -161,6 +170,8 @@ class EditDriver:
                     raise StaleDocument(f"{change.file} changed while the edit was computed; run it again")
             await self.copies.keep({file: change.after.data for file, change in files})
             write_changes(files)
+            for file, _ in files:
+                self.index.refresh(file)
             for document, change in texts:
                 # the text belongs to the user, who undoes and saves it in the editor
                 if self.editor:

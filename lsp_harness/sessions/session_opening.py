@@ -397,6 +397,7 @@ async def _create_parts(
             verifier,
             gate,
             copies,
+            index,
             undo,
             texts,
             only_answers=bool(options.only_answers),
