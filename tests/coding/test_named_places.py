@@ -291,7 +291,7 @@ def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: 
         ("make test_join pass, it raises a KeyError", "fix"),
         ("load raises a KeyError", None),
         ("explain why load raises", None),
-        ("write a test that makes load raise", None),
+        ("write a test that makes load raise", "generate"),
     ],
 )
 def test_the_intent_of_prompts_that_leave_no_choice(task: str, intent: str | None):

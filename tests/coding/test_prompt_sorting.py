@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.coding.plan import plan_choice, understanding
 from lsp_harness.coding.plan.renames import Rename, parse_rename
-from lsp_harness.coding.plan.understanding import EXAMPLES, INTENTS, understand_prompt
+from lsp_harness.coding.plan.understanding import EXAMPLES, INTENTS, understand_by_facts, understand_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.events.plan_events import PlannedItem
 from lsp_harness.inference.request import ChatRequest
@@ -125,3 +125,26 @@ def test_only_some_words_leave_the_calls_as_they_are(task: str, keeps: bool):
     assert plan_choice.keeps_calls(task, ITEM) == keeps
     # a method that overrides the changed one may have to change, too
     assert not plan_choice.keeps_calls(task, PlannedItem("app.py", "Sub.fetch", 3, "override", "overrides fetch"))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "intent"),
+    [
+        ("add a test that Store.load raises KeyError on an empty name", "generate"),
+        ("There is no unit test for load_all yet. Could you write a small one?", "generate"),
+        ("can somebody test that load_all raises an error for no path", "generate"),
+        ("unit test for load_all pls", "generate"),
+        ("a short jsdoc for createStore would be good", "generate"),
+        ("doc comment missing on load_all", "generate"),
+        ("load_all should throw a RangeError for negative sizes", "edit"),
+        ("the error text must begin with Missing and the name", "edit"),
+        # what is wrong may be a failing test
+        ("load_all returns None but should return a list", None),
+        ("make the failing test of load_all pass", "fix"),
+        ("which tests does load_all need?", None),
+        ("why must load_all return a list?", None),
+    ],
+)
+def test_prompts_that_leave_no_choice_need_no_model(prompt: str, intent: str | None):
+    known = understand_by_facts(prompt)
+    assert (known and known[0]) == intent

@@ -59,6 +59,39 @@ NEW_TESTS = re.compile(
     re.IGNORECASE,
 )
 """A prompt that asks for a file with tests of some code."""
+ASKS_FOR_TESTS = re.compile(
+    r"\b(?:add|adds|write|create|generate|implement|make|give|need|needs|want|have|prepare|missing|no|could use)\s+"
+    r"(?:(?!tests?\b|specs?\b)[\w'-]+\s+){0,4}(?:tests?|specs?|test\s+cases?)\b(?!\s+(?:pass|succeed|green|run|fail))|"
+    r"^\W*(?:(?:please|pls|a|some|another|one|the|new|small|short)\s+)*"
+    r"(?:(?:unit|regression|vitest|jest|pytest|integration)\s+)?tests?\s+(?:for|of|that)\b|"
+    r"^\W*(?:(?:can|could|please|pls|you|somebody|someone|we)\s+)*test\s+(?:\S+\s+){0,4}?(?:that|whether|if)\b",
+    re.IGNORECASE,
+)
+"""A prompt that asks for tests of some code."""
+ASKS_FOR_DOCS = re.compile(
+    r"\b(?:add|write|create|generate|give|need|needs|want|missing|lacks?|without|no|short|small|could use)\s+"
+    r"(?:[\w'-]+\s+){0,4}(?:docstrings?|doc\s+comments?|jsdoc|tsdoc|rustdoc|doc\s+block)\b|"
+    r"\b(?:docstrings?|doc\s+comments?|jsdoc|tsdoc|rustdoc)\b.*\b(?:missing|would be|wld be|needed|please|pls)\b",
+    re.IGNORECASE,
+)
+"""A prompt that asks for the documentation of some code."""
+SHALL_DO = re.compile(
+    r"\b(?:should|must|shall|has to|have to|needs? to|need)\s+(?:(?:always|also|only|just|never|not|rather|now)\s+)*"
+    r"(?:raise|throw|reject|refuse|return|give back|say|begin|start|accept|take|log|print|call|use|be|default|an?|"
+    r"the)\b",
+    re.IGNORECASE,
+)
+"""A prompt that says what code shall do from now on."""
+IS_WRONG = re.compile(
+    r"\b(?:bugs?|buggy|crash(?:es|ed|ing)?|wrong(?:ly)?|broken|breaks?|fails?|failing|fix|repair|error in|instead of|"
+    r"(?:does|do|is|are|did|was)(?:n['’]?t| not)|gives?|gets?|returns? (?!nothing)|comes out|but)\b",
+    re.IGNORECASE,
+)
+"""Words of a prompt that says that code is wrong now."""
+IS_QUESTION = re.compile(
+    r"\s*(?:what|which|who|where|when|why|how|is|are|does|do|did|has|have|explain|describe|show|list|tell)\b",
+    re.IGNORECASE,
+)
 NEW_OR_WRONG = re.compile(
     r"\b(?:tests?|docstrings?|documentation|pass|compiles?|works?\s+again|bugs?|crash(?:es|ing)?)\b", re.IGNORECASE
 )
@@ -68,7 +101,8 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
     """Return what a prompt asks for and the reason in words, or None if its words leave a choice.
 
     A prompt about failing tests wants a fix. One that says which errors code shall raise wants an edit, although it
-    speaks of errors. One for a file with tests wants new code.
+    speaks of errors. One that says what code shall do wants an edit, unless it says that the code is wrong. One for
+    tests or documentation wants new code.
 
     Args:
         text: The prompt of the user.
@@ -79,6 +113,12 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
         return "edit", "the prompt says which error the code shall raise"
     if NEW_TESTS.match(text):
         return "generate", "the prompt asks for a file with tests"
+    if ASKS_FOR_TESTS.search(text) and not (IS_QUESTION.match(text) or read_task(text).edits_tests):
+        return "generate", "the prompt asks for tests"
+    if ASKS_FOR_DOCS.search(text) and not IS_QUESTION.match(text):
+        return "generate", "the prompt asks for documentation"
+    if SHALL_DO.search(text) and not (IS_WRONG.search(text) or NEW_OR_WRONG.search(text) or IS_QUESTION.match(text)):
+        return "edit", "the prompt says what the code shall do"
     return None
 
 
