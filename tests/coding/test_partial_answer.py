@@ -79,3 +79,9 @@ def test_the_function_is_looked_for_once_for_all_answers(monkeypatch: pytest.Mon
     assert [asked.complete(f"return {number}")[-2:] for number in range(3)] == ["0\n", "1\n", "2\n"]
     # each answer is searched, too
     assert searched == [True, False, False, False]
+
+
+def test_the_title_of_related_code_is_no_part_of_the_answer() -> None:
+    new = NAMES.replace("text = names", "text = sorted(names)")
+    titled = new.replace("import re\n", "import re\n# src/names.py:12, in join\n# a comment\n")
+    assert complete(NAMES, titled) == titled.replace("# src/names.py:12, in join\n", "")

@@ -3,6 +3,7 @@
 Small models often leave out the head of a function, or the imports above it. Such an answer would remove them.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,8 @@ from lsp_harness.text.position import Span, decode
 FUNCTION_KINDS = ("function", "method", "constructor")
 STRING_STARTS = ('"""', "'''", '"', "'", 'r"""')
 BRACE_INDENT = "    "
+TITLE = re.compile(r"^[ \t]*(?:#|//|--)[ \t]*[\w./-]+\.\w+:\d+(?:, in [^\n]*)?\n", re.MULTILINE)
+"""Matches the title of related code, which prompts have and programs have not."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class AskedCode:
         return _find_only_function(self.tree, self.span) if self.tree else None
 
     def complete(self, answer: str) -> str:
-        """Return an answer with what it left out, or the answer as it is.
+        """Return an answer with what it left out, and without the titles of related code that it repeats.
 
         An answer is only completed if the code has a single function, with nothing but imports and the like around it:
 
@@ -46,6 +49,7 @@ class AskedCode:
         Args:
             answer: The answer, with LF line ends.
         """
+        answer = TITLE.sub("", answer)
         tree, span, function = self.tree, self.span, self.function
         if tree is None or function is None:
             return answer
