@@ -13,6 +13,7 @@ PROPS: dict[str, Any] = {
     "model_alias": "tiny",
     "default_generation_settings": {"n_ctx": 8192},
     "pending": 2,
+    "kv": {"used": 1100},
     "curve": {
         "prompt_per_second": 181.6,
         "generated_per_second": 33.2,
@@ -36,7 +37,7 @@ PROPS: dict[str, Any] = {
 def test_every_property_of_an_engine_is_shown():
     assert dict(list_facts(PROPS, 650 * 2**20)) == {
         "memory": "650 MiB",
-        "context": "8,192 tokens, 1,234 of them used by 2 prompts in memory",
+        "context": "8,192 tokens, 1,100 of them used by 2 prompts in memory",
         "speed": "prompts 182 tokens/s, generation 33 tokens/s",
         "a step": "1 token 30 ms, 2 tokens 40 ms, 8 tokens 90 ms",
         "queue": "2 requests",

@@ -31,7 +31,8 @@ def list_facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:
-        used = sum(_as_number(resident.get("tokens")) or 0 for resident in residents)
+        # prompts share their beginnings, so that the sum of their tokens may be more than there are
+        used = _as_number(_as_object(props.get("kv")).get("used")) or 0
         sequences = (
             f", {used:,.0f} of them used by {format_count(len(residents), 'prompt')} in memory" if residents else ""
         )
