@@ -1,4 +1,4 @@
-"""The colours of diffs in a terminal."""
+"""The colours of diffs and of the marks of checks in a terminal."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,9 @@ from typing import TextIO
 
 COLOURS = {"+": "32", "-": "31", "@": "36"}
 """First sign of a line of a diff → the number of its colour in a terminal: green, red, cyan."""
+MARK_COLOURS = {"✓": "32", "✗": "31"}
+"""Mark of a check → the number of its colour: green for passed, red for failed."""
+MARK = re.compile("[✓✗]")
 DIFF_SIGNS = frozenset("+-@ \\")
 """First signs of the lines of a diff."""
 FILE_HEAD = re.compile(r"( *)--- ")
@@ -20,7 +23,7 @@ MIN_LIKENESS = 0.5
 
 
 def paint_diffs(text: str, stream: TextIO) -> str:
-    """Return a text with colours in its diffs, if a stream is a terminal that shows them.
+    """Return a text with colours in its diffs and for ✓ and ✗, if a stream is a terminal that shows them.
 
     In a removed and an added line that are much the same, the words that differ are marked. Nothing but the colours is
     added, so the text must have no control characters already.
@@ -40,7 +43,7 @@ def _paint_lines(lines: list[str]) -> Iterator[str]:
             yield from _paint_pairs(removed, added)
             removed, added = ([line], []) if sign == "-" else ([], [])
             if sign != "-":
-                yield _paint(line, sign)
+                yield _paint(line, sign) if indent is not None else _paint_marks(line)
     yield from _paint_pairs(removed, added)
 
 
@@ -85,6 +88,11 @@ def _mark(words: str) -> str:
 def _paint(line: str, sign: str) -> str:
     colour = COLOURS.get(sign)
     return f"\x1b[{colour}m{line}\x1b[0m" if colour else line
+
+
+def _paint_marks(line: str) -> str:
+    """Return a line that is no part of a diff, with colours for the marks of its checks."""
+    return MARK.sub(lambda match: f"\x1b[{MARK_COLOURS[match[0]]}m{match[0]}\x1b[39m", line)
 
 
 def _shows_colours(stream: TextIO) -> bool:

@@ -34,6 +34,14 @@ def test_the_lines_of_a_diff_have_colours_and_other_lines_have_none(terminal: Fa
     assert {"- a list", " b = 3", "+ not a diff any more"} <= set(painted)
 
 
+def test_the_marks_of_checks_have_colours(terminal: FakeTerminal):
+    line = "[VERIFY] Candidate 1 fails (parse ✓, types ✗)"
+    painted = paint_diffs(line, terminal)
+    assert painted == line.replace("✓", f"{GREEN}✓\x1b[39m").replace("✗", f"{RED}✗\x1b[39m")
+    # a sign in the code of a diff stays as it is
+    assert "✓\x1b[39m" not in paint_diffs(DIFF + " mark = '✓'\n", terminal)
+
+
 def test_changed_words_are_marked_and_lines_keep_their_order(terminal: FakeTerminal):
     diff = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-    return 3 * radius\n-    # old\n+    return 3 * radius ** 2\n"
     assert paint_diffs(diff, terminal).split("\n")[3:] == [
