@@ -115,6 +115,8 @@ def test_words_that_leave_the_calls_as_they_are_decide_without_the_model():
         ("give fetch a parameter timeout with the default 5", True),
         ("make fetch raise a ValueError for an empty address", True),
         ("add type hints to fetch", True),
+        ("make fetch faster with a cache", True),
+        ("add a method close to Fetcher that takes a reason and returns None", True),
         ("add a required parameter timeout to fetch", False),
         ("rename the optional parameter timeout of fetch", False),
         ("make fetch return None by default", False),

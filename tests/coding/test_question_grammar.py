@@ -148,6 +148,7 @@ def test_a_question_is_read_in_many_wordings(prompt: str):
         "I want to add a parameter to load_all",
         "can you make load_all return the lines that it reads?",
         "how does load_all work?",
+        "i want a helper is_open(state) in utils.py, true when the type of the state is open",
         "where/how is load_all done",
         "load_all should call check_all",
         "what changed " + "in the long run " * 20,

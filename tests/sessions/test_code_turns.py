@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.plan.understanding import understand_by_facts
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
 from lsp_harness.errors import HarnessError, NoAnswer, UsageError
@@ -232,7 +233,8 @@ async def test_only_a_fix_must_repair_the_failing_tests(
 async def test_new_code_tests_and_docstrings_are_written(
     open_scripted: OpenScripted, project: Path, prompt: str, reply: str, file: str, text: str
 ):
-    opened = await open_scripted({"text": "generate"}, *[{"text": reply}] * 4, driver="code")
+    sorting = [] if understand_by_facts(prompt) else [{"text": "generate"}]
+    opened = await open_scripted(*sorting, *[{"text": reply}] * 4, driver="code")
     write_files(project, geo=GEO)
     await ask(opened, prompt)
     assert (project / file).read_text() == text

@@ -51,7 +51,7 @@ IMPORT = "from pack.codec import encode\n"
 async def test_tests_are_written_where_the_project_keeps_them(
     open_scripted: OpenScripted, tmp_path: Path, files: Mapping[str, str], file: str, expected: str
 ) -> None:
-    opened = await open_scripted({"text": "generate"}, *[{"text": REPLY}] * 4, driver="code")
+    opened = await open_scripted(*[{"text": REPLY}] * 4, driver="code")
     project = tmp_path / "project"
     for name, text in {"pack/__init__.py": "", "pack/codec.py": CODEC, **files}.items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ async def test_tests_are_written_where_the_project_keeps_them(
 
 async def test_a_test_that_calls_something_else_is_not_proposed(open_scripted: OpenScripted, tmp_path: Path) -> None:
     reply = "_one():\n    assert 1 + 1 == 2"
-    opened = await open_scripted({"text": "generate"}, *[{"text": reply}] * 4, driver="code")
+    opened = await open_scripted(*[{"text": reply}] * 4, driver="code")
     (tmp_path / "project/codec.py").write_text(CODEC)
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await ask(opened, "write tests for encode")

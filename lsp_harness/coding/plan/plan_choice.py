@@ -98,12 +98,31 @@ CHANGES_CALLS = re.compile(
     re.IGNORECASE,
 )
 """A change that says something about the calls, or what they get."""
+SPEAKS_OF_CALLS = re.compile(
+    r"\b(?:parameters?|params?|arguments?|args?|signature|returns?|returned|yields?|async|await|coroutine|rename|remove|"
+    r"delete|drop|move|replace|takes?|accepts?|pass(?:es|ed)?|tuple|generator|instead of|order|required|interface|"
+    r"calls?|callers?)\b",
+    re.IGNORECASE,
+)
+"""A change of what calls pass or get."""
+ADDS_DECLARATION = re.compile(
+    r"\b(?:add|create|write|implement|introduce|define|could use|needs?|wants?|want)\s+"
+    r"(?:(?:an?|the|one|another|new|public|private|static|small|simple|class|instance|helper)\s+)*"
+    r"(?:methods?|functions?|property|properties|class|helper|constructor|attribute|type guard|getter|setter|constant|"
+    r"test)\b",
+    re.IGNORECASE,
+)
+"""A change that adds a declaration, which nothing calls yet."""
+CALLERS = re.compile(r"\b(?:callers?|everywhere|all (?:uses|usages|places))\b", re.IGNORECASE)
 
 
 def keeps_calls(task: str, item: PlannedItem) -> bool:
     """Return whether the words of a task leave no choice about an item: the calls of a caller or a test still work."""
-    is_use = item.role in ("caller", "test")
-    return is_use and KEEPS_CALLS.search(task) is not None and not CHANGES_CALLS.search(task)
+    if item.role not in ("caller", "test") or CALLERS.search(task):
+        return False
+    if ADDS_DECLARATION.search(task) or not SPEAKS_OF_CALLS.search(task):
+        return True
+    return KEEPS_CALLS.search(task) is not None and not CHANGES_CALLS.search(task)
 
 
 async def decide_item(

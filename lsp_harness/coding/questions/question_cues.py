@@ -54,7 +54,9 @@ NO_FACT = re.compile(
 ORDER = re.compile(
     r"\b(?:add|fix|repair|mend|make|let|correct|write|create|implement|refactor|rewrite|rename|remove|delete|replace|convert|"
     r"generate|move|change|update|improve|optimi[sz]e|simplify|extract|inline|split|port|migrate|document|format|teach|use|"
-    r"raise|reject|bug|crash(?:es)?|broken|wrong|complains?)\b"
+    r"raise|reject|bug|crash(?:es)?|broken|wrong|complains?)\b|"
+    r"\b(?:want|need|needs|like|have|could use)\s+an?\s+(?:(?:new|small|simple|public|private|static)\s+)*"
+    r"(?:function|method|class|helper|constant|property|test|type guard|module|file|script)\b"
 )
 NEED = re.compile(r"\b(?:should|must|needs? to|has to|have to)\b")
 PLAN = re.compile(
