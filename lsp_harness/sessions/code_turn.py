@@ -27,7 +27,7 @@ from lsp_harness.coding.plan.planned_edits import (
 )
 from lsp_harness.coding.plan.renames import choose_renamed_function, describe_place, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
-from lsp_harness.coding.plan.understanding import understand_by_facts, understand_prompt
+from lsp_harness.coding.plan.understanding import DOCSTRING_WORDS, understand_by_facts, understand_prompt
 from lsp_harness.coding.questions.follow_ups import FollowUp
 from lsp_harness.coding.questions.odd_prompts import PastedOutput
 from lsp_harness.coding.questions.project_facts import ProjectFacts
@@ -71,7 +71,7 @@ MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
 MAX_TRIED_FILES = 3
 """Most files whose tests run if a prompt about failing tests names no code."""
-TEST_WORD, DOCSTRING_WORD = "test", "docstring"
+TEST_WORD = "test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ class CodeTurn:
         """Write tests, a docstring, or new code below the place."""
         document, span = located.document(best), located.span(best)
         task = self.work.task.lower()
-        if DOCSTRING_WORD in task:
+        if DOCSTRING_WORDS.search(task):
             return await self._run_task(located, document, lambda context: run_edit_task(WriteDocstring(context, span)))
         tree = await asyncio.to_thread(parse, document)
         snapshot = self.services.workspace.snapshot(document)

@@ -68,10 +68,12 @@ ASKS_FOR_TESTS = re.compile(
     re.IGNORECASE,
 )
 """A prompt that asks for tests of some code."""
+DOCSTRING_WORDS = re.compile(r"\b(?:docstrings?|doc\s+comments?|doc\s+block|jsdoc|tsdoc|rustdoc)\b", re.IGNORECASE)
+"""Words for the documentation of one declaration."""
 ASKS_FOR_DOCS = re.compile(
     r"\b(?:add|write|create|generate|give|need|needs|want|missing|lacks?|without|no|short|small|could use)\s+"
-    r"(?:[\w'-]+\s+){0,4}(?:docstrings?|doc\s+comments?|jsdoc|tsdoc|rustdoc|doc\s+block)\b|"
-    r"\b(?:docstrings?|doc\s+comments?|jsdoc|tsdoc|rustdoc)\b.*\b(?:missing|would be|wld be|needed|please|pls)\b",
+    rf"(?:[\w'-]+\s+){{0,4}}{DOCSTRING_WORDS.pattern}|"
+    rf"{DOCSTRING_WORDS.pattern}.*\b(?:missing|would be|wld be|needed|please|pls)\b",
     re.IGNORECASE,
 )
 """A prompt that asks for the documentation of some code."""
