@@ -127,7 +127,7 @@ SCENES = (
         "lsp-harness explain apply_voucher",
     ),
     Scene(
-        "A name is wrong in `cart.py`. Repairs of such errors need no model.", "lsp-harness fix shop/cart.py:19 --apply"
+        "A name in the cart is wrong. Repairs of such errors need no model.", "lsp-harness fix shop/cart.py:19 --apply"
     ),
     Scene("Now the tests.", "python -m pytest -q 2>&1 | tail -4"),
     Scene(
@@ -147,6 +147,10 @@ SCENES = (
             "undo that",
             "/exit",
         ),
+    ),
+    Scene(
+        "A rename changes all uses, and needs no model.",
+        'lsp-harness code --permission-mode trust "rename apply_voucher to reduce_price"',
     ),
     Scene(
         "New files are changes, too.",
@@ -174,6 +178,8 @@ def write_page() -> Iterator[str]:
         home.mkdir()
         (home / "config.toml").write_text(f'[permissions]\ntrusted_folders = ["{project}"]\n')
         environment = {**os.environ, "LSP_HARNESS_HOME": str(home), "NO_COLOR": "1", "COLUMNS": "110"}
+        # plug-ins of the machine that makes the page would say something about themselves
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
         for command in (
             "git init -q",
