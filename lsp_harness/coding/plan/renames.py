@@ -29,8 +29,7 @@ QUALIFIED = rf"{NAME}(?:(?:\.|::|\#){NAME})*"
 LOCAL_KIND = r"(?:parameter|argument|param|arg|(?:local )?variable|var)"
 KIND = (
     rf"(?:the |our |a )?(?:{LOCAL_KIND}|(?:helper |private |static )?(?:function|method)|class|struct|enum|trait|"
-    r"interface|"
-    r"type|constant|const|attribute|field|property|helper|exception|error|fixture|test|member|variant)"
+    r"interface|type|constant|const|attribute|field|property|helper|exception|error|fixture|test|member|variant)"
 )
 PLACE = (
     rf"(?:\s+(?:of|in|from|inside)\s+(?:the\s+)?(?:{KIND}\s+|file\s+)?{QUOTE}(?P<owner>[\w./:#$-]+)(?:\(\))?{QUOTE})"
@@ -74,6 +73,8 @@ DOCUMENTED = r"`(?:[\w.:]+(?:\.|::))?(?P<name>NAME)(?:(?:\.|::)\w+)*(?:\(\))?`|(
 """Matches a name in the documentation, where NAME stands for it."""
 ALL_NAMES = re.compile(rb"^__all__\s*(?::[^=\n]*)?\+?=\s*[\[(][^\])]*[\])]", re.MULTILINE)
 """Matches the list of the names that a module of Python exports."""
+MAX_CHARS = 300
+"""A longer prompt asks for more than a rename."""
 MAX_UNCERTAIN = 200
 """Most uses without a proof that are renamed."""
 
@@ -98,6 +99,8 @@ class Rename:
 def parse_rename(task: str) -> Rename | None:
     """Return the rename that a task asks for, or None if it asks for something else, or for more."""
     text = " ".join(task.split())
+    if len(text) > MAX_CHARS:
+        return None
     for form in FORMS:
         match = form.fullmatch(text)
         if match is None:

@@ -48,6 +48,8 @@ EXAMPLES: tuple[tuple[str, Intent], ...] = (
     ("how does the cache decide what to drop?", "explain"),
     ("let read_file accept an encoding", "edit"),
 )
+MAX_READ_CHARS = 2_000
+"""The beginning of a prompt, by whose words its intent is known."""
 ANSWER_TOKENS = 5
 """Most tokens of an answer: one of the five words."""
 RAISES = re.compile(
@@ -109,6 +111,7 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
     Args:
         text: The prompt of the user.
     """
+    text = text[:MAX_READ_CHARS]
     if read_task(text).repairs_tests:
         return "fix", "the prompt speaks of a failing test"
     if RAISES.match(text) and not NEW_OR_WRONG.search(text):
