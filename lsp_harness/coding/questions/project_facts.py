@@ -200,7 +200,12 @@ async def find_file(facts: ProjectFacts, question: Question) -> str | ExactAnswe
     if not paths:
         stem = PurePosixPath(written).name
         near = [path for path in await facts.index.code_paths(facts.uri) if _is_similar(stem, PurePosixPath(path).name)]
-        return ExactAnswer(describe_absence(facts, f"file {written}", near))
+        absence = describe_absence(facts, f"file {written}", near)
+        folder = written.rpartition("/")[0]
+        beside = await facts.index.code_paths(facts.uri, folder) if folder and not near else []
+        names = ", ".join(path.removeprefix(f"{folder}/") for path in beside[:MAX_MEANINGS])
+        more = ", …" if len(beside) > MAX_MEANINGS else ""
+        return ExactAnswer(f"{absence} {folder} has {names}{more}." if names else absence)
     exact = [path for path in paths if path == written.removeprefix("./")]
     # a file of the program comes before those of tests, benchmarks and examples
     own = [path for path in paths if not (TEST_PATH.search(path) or SIDE_PATH.search(path))]
