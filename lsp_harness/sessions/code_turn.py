@@ -231,8 +231,10 @@ class CodeTurn:
         return self._record_single(context, await run_edit_task(CreateFile(context, Span(0, 0), self.work.task)))
 
     async def _understand_prompt(self, new_file: str) -> IntentChosen:
-        if self.work.only_answers or is_surely_question(self.work.task):
+        if self.work.only_answers:
             intent = IntentChosen("explain", "facts", "only an answer is wanted")
+        elif is_surely_question(self.work.task):
+            intent = IntentChosen("explain", "facts", "the prompt asks and orders nothing")
         elif new_file:
             intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
         elif parse_rename(self.work.task):

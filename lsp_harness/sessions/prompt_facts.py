@@ -45,8 +45,8 @@ from lsp_harness.harness.services import Services
 from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.query.anchor import SymbolName
-from lsp_harness.languages.language_table import UNKNOWN_LANGUAGE, find_language, find_language_of_file
 from lsp_harness.kernel.projections.code_progress import LastWork
+from lsp_harness.languages.language_table import UNKNOWN_LANGUAGE, find_language, find_language_of_file
 from lsp_harness.runtime.isolation.git import run_git
 from lsp_harness.sessions.package_facts import describe_package_name
 from lsp_harness.text.document import Document
@@ -139,18 +139,18 @@ async def read_prompt(
         return answered
     if english := read_other_language(task, declared):
         return read_follow_up(english, last, declared) or FollowUp("go_on", english)
-    if follow_up := continue_at_last_place(task, last, declared):
-        return follow_up
-    if is_command(task):
-        return AnsweredQuestion("nothing", RUNS_NO_COMMANDS.format(command=" ".join(task.split())), None)
-    if len(task.split()) == 1 and not task.strip().isdigit():
-        return await _answer_word(facts, task.strip())
     if second := read_second_request(task, declared):
         return second
     if IMPOSSIBLE_ORDER.match(task):
         return AnsweredQuestion("nothing", f"{CANNOT}{ABILITIES}", None)
     if text := read_contradiction(task) or await _refuse_language(facts, task):
         return AnsweredQuestion("nothing", text, None)
+    if follow_up := continue_at_last_place(task, last, declared):
+        return follow_up
+    if is_command(task):
+        return AnsweredQuestion("nothing", RUNS_NO_COMMANDS.format(command=" ".join(task.split())), None)
+    if len(task.split()) == 1 and not task.strip().isdigit():
+        return await _answer_word(facts, task.strip())
     names_code = any(one.spelling >= CODE or one.last in declared for one in read_task(task).names)
     wish = "" if names_code or read_task(task).sure_files else read_foreign_wish(task)
     return AnsweredQuestion("nothing", f"{wish}{ABILITIES}", None) if wish else None
@@ -237,7 +237,8 @@ async def _refuse_language(facts: ProjectFacts, task: str) -> str:
         return ""
     has = ", ".join(sorted(filter(None, languages)))
     return (
-        f"{facts.name} has no code in {match[1]}, and nothing was changed; its code is in: {has}. Leave “{match[0].strip()}” out."
+        f"{facts.name} has no code in {match[1]}, and nothing was changed; its code is in: {has}. Leave "
+        f"“{match[0].strip()}” out."
     )
 
 

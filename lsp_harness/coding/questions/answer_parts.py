@@ -10,25 +10,37 @@ from lsp_harness.index.declaration_shape import TEST_PATH
 
 MAX_CHARS = 120
 THOSE = (
-    r"(?:those|these|them|the(?:m| (?:ones|callers?|calls|uses|users|usages|tests?|places?|results?|lines|hits|matches|"
-    r"functions?|methods?|classes)))"
+    r"(?:(?:those|these)(?: \w+)?|them|the(?:m| (?:ones|callers?|calls|uses|users|usages|tests?|places?|results?|lines|"
+    r"hits|matches|functions?|methods?|classes)))"
 )
 IN = r"(?:in|inside|under|from|within|below|of)"
-LEAD = r"(?:(?:and|ok(?:ay)?|so|now|please|pls|but|then|show(?: me)?|list|give me|keep|take|i (?:mean|want|need))\b[\s,:]*)*"
+LEAD = (
+    r"(?:(?:and|ok(?:ay)?|so|now|please|pls|but|then|show(?: me)?|list|give me|keep|take|i (?:mean|want|"
+    r"need))\b[\s,:]*)*"
+)
 PLACE = (
     r"(?:(?:the|this|that) )?(?:(?:file|folder|directory|module|package) )?[`'\"]?(?P<place>[\w./@+~-]*[\w/])[`'\"]?"
     r"(?: (?:file|folder|directory|module|package|files))?"
 )
 TAIL = r"(?: (?:please|pls|now|only|itself))*[\s.!?]*"
 FORMS = (
-    rf"(?:how many|which|what)(?: ones)?(?: (?:of|among))? {THOSE}(?: (?:are|is|sit|live|come))?(?: there)? {IN} {PLACE}",
+    (
+        rf"(?:how many|which|what)(?: ones)?(?: (?:of|among))? {THOSE}(?: (?:are|is|sit|live|come))?(?: there)? {IN} "
+        rf"{PLACE}"
+    ),
     rf"how many (?:(?:are|is) (?:there )?)?(?:only )?(?:in|inside|under|within) {PLACE}",
     rf"(?:are|is) (?:any|some|all|none|one)(?: of)? {THOSE} {IN} {PLACE}",
     rf"(?:only|just)(?: {THOSE})?(?: (?:that|which) are)? {IN} {PLACE}",
     r"(?:only|just) (?:the )?(?P<kind>tests?|test files)(?: ones)?",
-    rf"(?P<without>(?:(?:only|just) )?(?:{THOSE} )?(?:(?:that|which) are )?(?:not|without|except|excluding|outside(?: of)?|no))"
-    rf"(?: {THOSE})?(?: {IN})? {PLACE}",
-    rf"(?P<count>how many)(?: of)? (?:{THOSE}|are (?:there|they|those|these|that)|is that|are there in total)(?: in total)?",
+    (
+        rf"(?P<without>(?:(?:only|just) )?(?:{THOSE} )?(?:(?:that|which) are )?(?:not|without|except|excluding|"
+        rf"outside(?: of)?|no))"
+        rf"(?: {THOSE})?(?: {IN})? {PLACE}"
+    ),
+    (
+        rf"(?P<count>how many)(?: of)? (?:{THOSE}|are (?:there|they|those|these|that)|is that|are there in total)(?: "
+        rf"in total)?"
+    ),
 )
 PART = tuple(re.compile(f"{LEAD}{form}{TAIL}", re.IGNORECASE) for form in FORMS)
 PLACE_LINE = re.compile(r" {2}(?P<path>[^\s:][^:\n]*):\d+\b.*")

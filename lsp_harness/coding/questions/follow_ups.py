@@ -23,15 +23,20 @@ LEAD = (
 )
 TAIL = r"[\s.!?]*(?:please|pls|thanks|instead|too|as well|now)?[\s.!?]*\Z"
 LAST_EDIT = (
-    r"(?:the|that|this|your|my|its) (?:(?:last|latest|previous|whole|new) )*(?:change|edit|one|thing|rename|renaming|test|unit test|"
+    r"(?:the|that|this|your|my|its) (?:(?:last|latest|previous|whole|new) )*(?:change|edit|one|thing|rename|"
+    r"renaming|test|unit test|"
     r"docstring|comment|fix|type hint|annotation|function|method|class|refactoring|addition|deletion|move|import)s?"
 )
 OBJECT = rf"(?:that|it|this|them|{LAST_EDIT})"
 EVERYTHING = (
-    r"(?:all|everything|it all|all of (?:it|them|that|this)|all (?:of )?(?:the |my |your |our |these |those )?(?:changes|edits)|"
+    r"(?:all|everything|it all|all of (?:it|them|that|this)|all (?:of )?(?:the |my |your |our |these |those "
+    r")?(?:changes|edits)|"
     r"the whole (?:thing|lot)|both)"
 )
-REASON = r"(?:\s*(?:[,;.:–-]\s*|\bbecause\b)(?:it|that|this|was|is|were|i|we|it's|sorry|not|just|only|please|thanks|like|as|back|so)\b.*)?"
+REASON = (
+    r"(?:\s*(?:[,;.:–-]\s*|\bbecause\b)(?:it|that|this|was|is|were|i|we|it's|sorry|not|just|only|please|"
+    r"thanks|like|as|back|so)\b.*)?"
+)
 """The reason behind an undo, which gives no order."""
 NOUN = r"(?:function|method|class|file|module|struct|type|place|one)"
 
@@ -46,7 +51,8 @@ UNDO = _compile(
     LEAD,
     rf"(?:{DROPPED}[\s,.:;!–-]*(?:and |please )*)?(?:{UNDO_VERB}|",
     rf"(?:take|roll|put|change|set|bring) {OBJECT} back(?: (?:how|as|to how|the way|like) it was)?(?: before)?|",
-    rf"(?:delete|remove) {OBJECT} again|restore (?:it|that|this|the (?:old|original|previous) (?:code|version|one|state))|",
+    rf"(?:delete|remove) {OBJECT} again|restore (?:it|that|this|the (?:old|original|previous) (?:code|version|one|"
+    rf"state))|",
     r"(?:make|leave) it (?:as|like|how) it was(?: before)?|(?:go )?back to (?:how|the way|what) it was(?: before)?)",
     rf"(?:\s+{OBJECT})?",
     REASON,
@@ -132,8 +138,8 @@ RENAME = _compile(rf"\brename\b.*\b(?:to|into|as|in)\s+[`'\"]?(?P<new>{NAME})[`'
 """Matches a task that renames something."""
 OTHER_NAME = _compile(
     LEAD,
-    r"(?P<refusal>(?:no+|nope|not (?:that|this)|hm+)\b[\s,.:;!–-]*)?",
-    r"(?P<verbs>(?:(?:rather|better|maybe|perhaps|let'?s|let us|i'd|i would|we|i|make|should|be|prefer|call|name|rename|use|take|try|it|",
+    r"(?P<verbs>(?:(?:rather|better|maybe|perhaps|let'?s|let us|i'd|i would|we|i|make|should|be|prefer|call|name|"
+    r"rename|use|take|try|it|",
     r"that|this|called|named|to|into|as|say|with|the|new|name|one)\b[\s,:]*)*)",
     rf"[`'\"]?(?P<name>{NAME})[`'\"]?",
     r"(?P<end>(?:\s+(?:is|would be|sounds|looks) (?:a )?(?:much )?(?:better|nicer|clearer|fine|good)\b.*|",
@@ -144,24 +150,30 @@ NO_NEW_NAMES = frozenset({"it", "that", "this", "one", "again", "back", "same", 
 VALUE = r"(?:-?\d[\w.]*|\"[^\"]*\"|'[^']*'|true|false|none|null)"
 OTHER_VALUE = _compile(
     LEAD,
-    r"(?:(?:no+|nope|better|rather|maybe)\b[\s,]*)*(?:(?:make|set|change|let|put|use|take|try)\s+)?(?:(?:it|that|this|the value)\s+)?",
+    r"(?:(?:no+|nope|better|rather|maybe)\b[\s,]*)*(?:(?:make|set|change|let|put|use|take|try)\s+)?(?:(?:it|that|"
+    r"this|the value)\s+)?",
     rf"(?:(?:be|to|into|rather|better|=)\s+)*(?P<value>{VALUE})",
     TAIL,
 )
 """Another value for the one that was set: “make that 75”."""
 ONE_FOR = _compile(
     LEAD,
-    r"(?:(?:write|add|do|make)\s+)?(?:(?:a|an)\s+)?(?:another |new )?(?:one|test|unit test)(?: more)? (?:for|of|about)\s+",
+    r"(?:(?:write|add|do|make)\s+)?(?:(?:a|an)\s+)?(?:another |new )?(?:one|test|unit test)(?: more)? (?:for|of|"
+    r"about)\s+",
     rf"(?P<rest>[`'\"]?{NAME}(?:(?:\.|::){NAME})*[`'\"]?(?:\(\))?(?:\s+in\s+\S+?)?)(?:\s*[,:;]\s*(?P<wish>.+))?",
     TAIL,
 )
 """One more of what was written last: “now one for indent, an empty string”."""
-WORK = r"(?:add|write|fix|remove|delete|create|rename|move|make|change|update|document|let|convert|refactor|simplify|replace)"
+WORK = (
+    r"(?:add|write|fix|remove|delete|create|rename|move|make|change|update|document|let|convert|refactor|"
+    r"simplify|replace)"
+)
 TWO_REQUESTS = _compile(
     rf"(?P<first>(?:please )?{WORK}\b.*?)\s*(?:[,;.]\s*|\b)(?:and then|and also|and|then|also)\s+(?P<second>{WORK}\b.*)"
 )
 ALSO_IN = _compile(
-    r"(?:(?:and|also|please|now)\b[\s,]*)+(?P<where>in (?:the|its) (?:docstring|doc comment|documentation|comments?|docs|signature|",
+    r"(?:(?:and|also|please|now)\b[\s,]*)+(?P<where>in (?:the|its) (?:docstring|doc comment|documentation|"
+    r"comments?|docs|signature|",
     r"error message|message|tests?))",
     TAIL,
 )
@@ -310,7 +322,8 @@ def _read_other_name(text: str, last: LastWork, declared: Collection[str]) -> Fo
     if renamed is None or match is None or last.intent == "question":
         return None
     name = match["name"]
-    if not (match["refusal"] or match["verbs"] or match["end"].strip()) or name.lower() in NO_NEW_NAMES:
+    has_form = match["verbs"] or match["end"].strip() or (REFUSAL.match(text) and name not in declared)
+    if not has_form or name.lower() in NO_NEW_NAMES:
         return None
     return FollowUp("retry", f"{last.task[: renamed.start('new')]}{name}{last.task[renamed.end('new') :]}")
 

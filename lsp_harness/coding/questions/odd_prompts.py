@@ -35,11 +35,14 @@ FRAME = re.compile(
 )
 """Matches a frame of a stack: of Python, of JavaScript, of Rust, or a place alone in its line."""
 CONTROL = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
 )
 MAX_SECRET_WORDS = 12
 NOTHING_ASKED = "There is nothing to do yet. "
 MESSAGE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Panic)\b|(?:assertion|panicked|fatal|uncaught)", re.IGNORECASE)
+TOOL_LINE = re.compile(r"\s*[\w./@+~-]+\.\w+(?::\d+:|\(\d+[,)])")
+"""Matches a single line of a tool: a place and a message."""
 FAILED_TEST = re.compile(r"^FAILED (\S+)|^test (\S+) \.\.\. FAILED$", re.MULTILINE)
 RUNS_NO_COMMANDS = (
     "This looks like a command of a shell, and prompts run none. Write it in your shell. Its output can be piped or "
@@ -53,7 +56,10 @@ GREETING = re.compile(
 """A word that asks and orders nothing."""
 LONG_TEXT_CHARS = 8_000
 """A longer text without an error of a tool is a pasted one, and nobody asks something in so many words."""
-PASTED_TEXT = "This looks like {what} without a request, and nothing was changed. Write in a sentence what you want, for example: "
+PASTED_TEXT = (
+    "This looks like {what} without a request, and nothing was changed. Write in a sentence what you "
+    "want, for example: "
+)
 WHAT_DOES_IT_MEAN = "“where does the message … come from?” or “fix the error in parse_config”"
 SECRET = (
     "This looks like a key or a password, so it is repeated nowhere; exchange it if it is a real one. "
@@ -89,41 +95,56 @@ PASTED_FORMS = (
 )
 """The beginning of a pasted text, what it is, and an example of a request."""
 CODE_LINE = re.compile(
-    r"(?:@\w|export |pub |async |static |public |private |def |class |function |fn |func |const |let |var |import |from \w+ import|"
+    r"(?:@\w|export |pub |async |static |public |private |def |class |function |fn |func |const |let |var |import "
+    r"|from \w+ import|"
     r"struct |enum |interface |impl |type \w+ =|#include)"
 )
 CODE_END = re.compile(r"[:{};)\]]\s*\Z|^\s+\S", re.MULTILINE)
 SMALL_TALK = re.compile(
-    r"(?:(?:hi|hello|hey|yo|good (?:morning|evening|day|night)|thanks?(?: you)?|thx|cheers|great|nice|good|well done|awesome|cool|"
-    r"perfect|sorry|wow|lol|haha|bye|see you|ok|okay|so|very|much|a lot|work|job|stuff|there|how are you|how is it going|"
-    r"what's up|what is up|who are you|what are you|what can you do|what do you do|can you help(?: me)?|i need help|today|doing|"
-    r"friend|buddy|bot|again|then|for (?:that|this|the help|your help|everything)|that (?:was|is)|this (?:was|is)|it works)\b|"
+    r"(?:(?:hi|hello|hey|yo|good (?:morning|evening|day|night)|thanks?(?: you)?|thx|cheers|great|nice|good|well "
+    r"done|awesome|cool|"
+    r"perfect|sorry|wow|lol|haha|bye|see you|ok|okay|so|very|much|a lot|work|job|stuff|there|how are you|how is "
+    r"it going|"
+    r"what's up|what is up|who are you|what are you|what can you do|what do you do|can you help(?: me)?|i need "
+    r"help|today|doing|"
+    r"friend|buddy|bot|again|then|for (?:that|this|the help|your help|everything)|that (?:was|is)|this (?:was|is)|"
+    r"it works)\b|"
     r"[\s,.!?:;()^_<>/*'’-]|[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F])+",
     re.IGNORECASE,
 )
 INSULT = re.compile(
-    r"\b(?:you(?:'re| are|r)?|this(?: tool| thing| program)?(?: is|'s)?|it(?:'s| is)|what a|such a) (?:so |really |just |a |an |fucking |"
-    r"total |completely |piece of )*(?:useless|stupid|dumb|idiot\w*|bad|terrible|awful|worst|garbage|trash|shit\w*|crap\w*|suck\w*|"
+    r"\b(?:you(?:'re| are|r)?|this(?: tool| thing| program)?(?: is|'s)?|it(?:'s| is)|what a|such a) (?:so |really "
+    r"|just |a |an |fucking |"
+    r"total |completely |piece of )*(?:useless|stupid|dumb|idiot\w*|bad|terrible|awful|worst|garbage|trash|"
+    r"shit\w*|crap\w*|suck\w*|"
     r"moron|joke|slow|wrong|hopeless)\b|\b(?:fuck|shit|damn|wtf|screw) ?(?:you|this|it|off)?\b",
     re.IGNORECASE,
 )
 INJECTION = re.compile(
-    r"\b(?:ignore|forget|disregard|override)\b.{0,30}\b(?:instructions?|prompts?|rules|above)\b|\bsystem prompt\b|\bjailbreak|"
-    r"\byou are now\b|\bact as\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat)\b.{0,20}\b(?:instructions|your prompt)\b",
+    r"\b(?:ignore|forget|disregard|override)\b.{0,30}\b(?:instructions?|prompts?|rules|above)\b|\bsystem prompt\b|"
+    r"\bjailbreak|"
+    r"\byou are now\b|\bact as\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat)\b.{0,20}\b(?:instructions|"
+    r"your prompt)\b",
     re.IGNORECASE,
 )
 IMPOSSIBLE = re.compile(
-    r"^\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|publish|release|ship|upload|send|mail|email|post|tweet|book|"
-    r"order|buy|call|phone|remind|schedule|translate|draw|paint|sing|play|install|download|log ?in|restart|reboot|open (?:a |the )?"
-    r"(?:pr|pull request|issue|ticket|browser|page|website)|merge|push|commit|search the (?:web|internet)|google|browse)\b|"
-    r"\b(?:weather|rain|snow|temperature|forecast|capital of|president|football|soccer|news|joke|poem|song|recipe|picture|image|photo|"
+    r"^\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|publish|release|ship|upload|send|mail|"
+    r"email|post|tweet|book|"
+    r"order|buy|call|phone|remind|schedule|translate|draw|paint|sing|play|install|download|log ?in|restart|reboot|"
+    r"open (?:a |the )?"
+    r"(?:pr|pull request|issue|ticket|browser|page|website)|merge|push|commit|search the (?:web|internet)|google|"
+    r"browse)\b|"
+    r"\b(?:weather|rain|snow|temperature|forecast|capital of|president|football|soccer|news|joke|poem|song|recipe|"
+    r"picture|image|photo|"
     r"bitcoin|stock price|horoscope|time is it|day is it|birthday|restaurant|hotel|flight|movie|e?-?mail to)\b",
     re.IGNORECASE,
 )
 """Matches what no code of a folder is asked for. A prompt that names code of the folder is none of these."""
 IMPOSSIBLE_ORDER = re.compile(
-    r"\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|tweet|e-?mail|mail|send (?:an?|the|me) (?:\w+ )?(?:e-?mails?|mails?|"
-    r"message|sms|letter)|book (?:an?|me)|buy|phone|remind me|upload|publish|order (?:an?|me))\b(?!\s*(?:\(|should|must|is|are|has|in|"
+    r"\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|tweet|e-?mail|mail|send (?:an?|the|me) "
+    r"(?:\w+ )?(?:e-?mails?|mails?|"
+    r"message|sms|letter)|book (?:an?|me)|buy|phone|remind me|upload|publish|order (?:an?|me))\b(?!\s*(?:\(|"
+    r"should|must|is|are|has|in|"
     r"returns?|raises?|fails?|crashes|needs?))",
     re.IGNORECASE,
 )
@@ -134,7 +155,8 @@ CONTRADICTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 CONTRADICTS = (
-    "These wishes contradict each other: to {wish}, and never to {wish}. Nothing was changed. Write which of them counts, or when "
+    "These wishes contradict each other: to {wish}, and never to {wish}. Nothing was changed. Write which of them "
+    "counts, or when "
     "each of them does."
 )
 CANNOT = "I cannot do this: I only read, explain and change the code of this folder. "
@@ -233,7 +255,7 @@ def read_pasted_output(prompt: str, root: str, find_file: Callable[[str], str]) 
         root: The folder.
         find_file: Returns the path in the folder of a path, or an empty text if the folder has no such file.
     """
-    if "\n" not in prompt.strip():
+    if "\n" not in prompt.strip() and not TOOL_LINE.match(prompt):
         return None
     for problem in digest_output(prompt, root=root).problems:
         if problem.test:

@@ -1,7 +1,7 @@
 """Prompts in other languages than English that name code of the folder, written anew in English.
 
-Only the words by which people ask and order are known, in German, French, Spanish, Portuguese, Italian, Russian, Chinese,
-Japanese and Turkish. What the rest says is lost, so an order with more words keeps the prompt.
+Only the words by which people ask and order are known, in German, French, Spanish, Portuguese, Italian, Russian,
+Chinese, Japanese and Turkish. What the rest says is lost, so an order with more words keeps the prompt.
 """
 
 import re
@@ -19,7 +19,7 @@ class ForeignForm:
 
     Attributes:
         words: Matches the words.
-        english: The prompt, with `{name}`, and `{new}` for the new name of a rename and `{prompt}` for the whole prompt.
+        english: The prompt, with `{name}`, `{new}` for the new name of a rename, and `{prompt}` for the whole prompt.
     """
 
     words: re.Pattern[str]
@@ -32,7 +32,8 @@ def _form(words: str, english: str) -> ForeignForm:
 
 WHERE = r"\bwo\b|¿?\bd[oó]nde\b|\boù\b|\bonde\b|\bdov'?[eè]\b|где|在哪|哪里|哪个文件|どこ|\bnerede\b"
 WHO = (
-    rf"{WHERE}|\bwer\b|\bwelche\w*|qui[eé]n(?:es)?|qu[eé] (?:funci\w+|m[eé]todos|c[oó]digo)|cu[aá]l\w*|\bqui\b|quel(?:le)?s?|"
+    rf"{WHERE}|\bwer\b|\bwelche\w*|qui[eé]n(?:es)?|qu[eé] (?:funci\w+|m[eé]todos|c[oó]digo)|cu[aá]l\w*|\bqui\b|"
+    rf"quel(?:le)?s?|"
     r"\bquem\b|\bquais\b|que fun\w+|\bchi\b|\bquali\b|кто|какие|谁|哪些|誰|何が|どの|\bhangi\b|\bkim\b"
 )
 CALL = (
@@ -74,11 +75,14 @@ FORMS = (
         "fix {name}: {prompt}",
     ),
     _form(
-        r"\bwas (?:macht|tut|bedeutet|ist)\b|\bwie funktioniert|\bwozu\b|\berkl[äa]r\w*|\bwarum\b|\bqu[eé] (?:hace|es|significa)\b|"
-        r"\bc[oó]mo funciona|\bpara qu[eé]\b|\bexpl[ií]ca\w*|\bexpli(?:que\w*|quez)\b|\bpor qu[eé]\b|\bque fait|\bqu'est-ce|\bà quoi sert|"
-        r"\bcomment (?:fonctionne|marche)|\bpourquoi\b|\bo que (?:faz|é)\b|\bpara que serve|\bcosa fa\b|\bcome funziona|"
-        r"\bspieg\w*|\bperch[éè]|что (?:делает|такое)|как работает|зачем|почему|объясни\w*|做什么|是什么|作用|怎么|解释|为什么|"
-        r"干什么|何を|説明|役割|なぜ|何です|ne yap\w*|nasıl çalış\w*|açıkla\w*",
+        r"\bwas (?:macht|tut|bedeutet|ist)\b|\bwie funktioniert|\bwozu\b|\berkl[äa]r\w*|\bwarum\b|\bqu[eé] "
+        r"(?:hace|es|significa)\b|"
+        r"\bc[oó]mo funciona|\bpara qu[eé]\b|\bexpl[ií]ca\w*|\bexpli(?:que\w*|quez)\b|\bpor qu[eé]\b|\bque fait|"
+        r"\bqu'est-ce|\bà quoi sert|"
+        r"\bcomment (?:fonctionne|marche)|\bpourquoi\b|\bo que (?:faz|é)\b|\bpara que serve|\bcosa fa\b|\bcome "
+        r"funziona|"
+        r"\bspieg\w*|\bperch[éè]|что (?:делает|такое)|как работает|зачем|почему|объясни\w*|做什么|是什么|"
+        r"作用|怎么|解释|为什么|干什么|何を|説明|役割|なぜ|何です|ne yap\w*|nasıl çalış\w*|açıkla\w*",
         "what does {name} do?",
     ),
 )

@@ -10,17 +10,22 @@ LEAD = (
 )
 ASKS = re.compile(
     LEAD + r"(?:(?:does|did|is|are|was|were|has|isn't|aren't|doesn't|didn't|hasn't)\b|"
-    r"(?:do|have|can|could|will|would|should|may|might|must) (?:i|we|they|it|this|that|he|she|there|any\w*|some\w*|these|"
-    r"those|the|its|all|our)\b|"
+    r"(?:do|have|can|could|will|would|should|may|might|must) (?:i|we|they|it|this|that|he|she|there|any\w*|"
+    r"some\w*|these|"
+    r"those|the(?! same| other| rest)|its|all|our)\b|"
     r"(?:who|whom|whose|which)\b|why\b(?! (?:not|don't))|how (?!about\b)|"
-    r"(?:what|where|when)(?:'s|s)? (?:is|are|was|were|does|do|did|has|have|can|could|will|would|should|must|may|happens|"
+    r"(?:what|where|when)(?:'s|s)? (?:is|are|was|were|does|do|did|has|have|can|could|will|would|should|must|may|"
+    r"happens|"
     r"happened|kinds?|types?|else|exactly)\b|what's\b|where's\b|"
     r"(?:can|could|would|will) you (?:please )?(?:explain|describe|tell|show|say|list|summari[sz]e)\b|"
     r"(?:explain|describe|summari[sz]e)\b|(?:show|tell|remind) (?:me|us)\b|let me (?:see|look|read|know)\b|"
     r"i(?:'d like| want| need|'m trying| would like) to (?:see|know|understand|read|look)\b)",
     re.IGNORECASE,
 )
-WISH = re.compile(r"\b(?:is it|is there a way|would it be|are you able|is that) \w*\s*\w*\s*to\b", re.IGNORECASE)
+WISH = re.compile(
+    r"\b(?:is there a way|are you able|(?:is|would) (?:it|that|this) (?:be )?(?:possible|ok(?:ay)?|fine)) to\b",
+    re.IGNORECASE,
+)
 """Matches a question that politely orders: “is it possible to add …?”."""
 CLAUSE = re.compile(r"[.;?!]\s+|,\s+(?:and |so |then |please )*|\s(?:and|then) (?:please )?|\s[-–]\s")
 

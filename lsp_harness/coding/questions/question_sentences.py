@@ -16,7 +16,9 @@ FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
 """Families in which “it” is a file."""
 EITHER_FAMILIES = frozenset({"code", "documentation"})
 """Families in which “it” is a file if no declaration was spoken of."""
-MEANS_FILE = re.compile(r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?)\b", re.IGNORECASE)
+MEANS_FILE = re.compile(
+    r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?|in there|in here|in it)\b", re.IGNORECASE
+)
 """Matches a question in which “it” is a file, although a declaration was spoken of, too."""
 SLOTS = ("NAME", "FILE", "FOLDER", "TOPIC", "PROJECT", "END")
 """The words of the table that stand for long patterns."""
