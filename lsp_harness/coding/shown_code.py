@@ -26,7 +26,9 @@ ASKING_WORDS = re.compile(
 """Words of questions that say nothing about which lines are meant."""
 
 
-def show_code(document: Document, path: str, first: int, last: int, question: str) -> str:
+def show_code(
+    document: Document, path: str, first: int, last: int, question: str, *, max_lines: int = MAX_LINES
+) -> str:
     """Return the lines of a declaration that a question is about, with their numbers.
 
     Args:
@@ -35,6 +37,7 @@ def show_code(document: Document, path: str, first: int, last: int, question: st
         first: The first line of the declaration, from 1.
         last: Its last line.
         question: The question of the user.
+        max_lines: Most lines that are shown.
 
     Returns:
         All lines of a short declaration. Of a long one, the first lines and those with words of the question, or the
@@ -44,18 +47,18 @@ def show_code(document: Document, path: str, first: int, last: int, question: st
         decode(document.data[slice(*document.line_span(number - 1))]).rstrip() for number in range(first, last + 1)
     ]
     width = len(str(last))
-    shown = list(range(len(lines))) if len(lines) <= MAX_LINES else _choose_lines(lines, question)
+    shown = list(range(len(lines))) if len(lines) <= max_lines else _choose_lines(lines, question, max_lines)
     return "\n".join([f"{path}:{first}-{last}", *_format_lines(lines, shown, first, width)])
 
 
-def _choose_lines(lines: Sequence[str], question: str) -> list[int]:
+def _choose_lines(lines: Sequence[str], question: str, max_lines: int) -> list[int]:
     stems = {stem for stem in _read_stems(question) if stem not in _read_stems(lines[0])}
     hits = [number for number, line in enumerate(lines) if stems & _read_stems(line)]
     if not hits:
-        return list(range(MAX_LINES))
+        return list(range(max_lines))
     near = {other for hit in hits for other in range(hit - CONTEXT_LINES, hit + CONTEXT_LINES + 1)}
     chosen = sorted(number for number in {*range(HEAD_LINES), *near} if 0 <= number < len(lines))
-    return chosen[:MAX_LINES]
+    return chosen[:max_lines]
 
 
 def _read_stems(text: str) -> set[str]:

@@ -56,8 +56,9 @@ class FollowUpRead(SessionEvent):
     """The event that a prompt goes on with what the session did last.
 
     Attributes:
-        kind: "undo", "correction", "retry", "same" or "go_on" (see `follow_ups.FollowUp`).
-        task: The prompt that it means, which says all by itself. Empty for "undo".
+        kind: "undo", "undo_all", "correction", "retry", "same" or "go_on" (see `follow_ups.FollowUp`), or "part" of the
+            last answer.
+        task: The prompt that it means, which says all by itself. Empty for an undo.
     """
 
     kind: str

@@ -31,6 +31,7 @@ from lsp_harness.coding.plan.understanding import DOCSTRING_WORDS, understand_by
 from lsp_harness.coding.questions.follow_ups import FollowUp
 from lsp_harness.coding.questions.odd_prompts import PastedOutput
 from lsp_harness.coding.questions.project_facts import ProjectFacts
+from lsp_harness.coding.questions.question_forms import is_surely_question
 from lsp_harness.coding.shown_code import show_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
@@ -45,8 +46,6 @@ from lsp_harness.harness.services import Services
 from lsp_harness.harness.task_locator import TaskLocator
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.kernel.log.turn import Turn
-from lsp_harness.kernel.projections.code_progress import CodeProgress
-from lsp_harness.kernel.projections.summary import Summary
 from lsp_harness.kernel.results import Proposal
 from lsp_harness.sessions.explained_places import show_beside
 from lsp_harness.sessions.prompt_facts import (
@@ -57,6 +56,7 @@ from lsp_harness.sessions.prompt_facts import (
     open_facts,
     read_prompt,
 )
+from lsp_harness.sessions.prompt_work import CodeResult, PromptWork, undo_all
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -71,35 +71,9 @@ MAX_FIXED_FINDINGS = 3
 """Most findings of a place that are tried before the prompt is taken for the instruction of an edit."""
 MAX_TRIED_FILES = 3
 """Most files whose tests run if a prompt about failing tests names no code."""
+SECOND_REQUEST = "These are two requests. This is the first one; write the other one then: “{rest}”\n"
+UNDOS = ("undo", "undo_all")
 TEST_WORD = "test"
-
-
-@dataclass(frozen=True, slots=True)
-class PromptWork:
-    """A prompt, and what is known of it.
-
-    Attributes:
-        task: The words of the prompt.
-        summary: The history of the session before it.
-        known: What an earlier process has found out.
-        place: The words that say the place, if those of the prompt do not. It may be empty.
-        only_answers: Whether the prompt is a question, whatever its words say.
-    """
-
-    task: str
-    summary: Summary
-    known: CodeProgress
-    place: str = ""
-    only_answers: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CodeResult:
-    """The result of a prompt: an answer in words, or a proposal for a place."""
-
-    text: str = ""
-    place: str = ""
-    proposal: Proposal | None = None
 
 
 @dataclass(slots=True)
@@ -201,10 +175,12 @@ class CodeTurn:
         """Make the prompt that a follow-up means the prompt of this turn. See `_understand_by_facts`."""
         last = self.work.known.last
         self.turn.append(FollowUpRead(follow_up.kind, follow_up.task))
-        if self.work.only_answers and (follow_up.kind == "undo" or (follow_up.replaces_edit and last.is_applied)):
+        if follow_up.rest:
+            self.turn.send_frame("text.delta", content=SECOND_REQUEST.format(rest=follow_up.rest))
+        if self.work.only_answers and (follow_up.kind in UNDOS or (follow_up.replaces_edit and last.is_applied)):
             raise NoAnswer("this prompt would undo an edit, and only an answer is wanted; write it in lsp-harness code")
-        if follow_up.kind == "undo":
-            undone = await self.undo()
+        if follow_up.kind in UNDOS:
+            undone = await (undo_all(self.undo) if follow_up.kind == "undo_all" else self.undo())
             self.states.outcome = "undo"
             self.turn.append(IntentChosen("undo", "facts", "the prompt asks to undo the last edit"))
             self.states.enter("ANSWER")
@@ -226,6 +202,8 @@ class CodeTurn:
         reason = f"the index, the checks or git know {found.family}" if is_question else "it is a word or a command"
         self.turn.append(IntentChosen("question" if is_question else "other", "facts", reason))
         self.states.outcome = _describe_intent(f"question ({found.family})" if is_question else "other", self.work)
+        if found.meant:
+            self.turn.append(FollowUpRead("part", found.meant))
         if found.place:
             self.turn.append(found.place)
         self.states.enter("ANSWER")
@@ -254,6 +232,8 @@ class CodeTurn:
     async def _understand_prompt(self, new_file: str) -> IntentChosen:
         if self.work.only_answers:
             intent = IntentChosen("explain", "facts", "only an answer is wanted")
+        elif is_surely_question(self.work.task):
+            intent = IntentChosen("explain", "facts", "the prompt asks and orders nothing")
         elif new_file:
             intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
         elif parse_rename(self.work.task):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lsp_harness.chat.tools.tool_environment import EditorTexts
+from lsp_harness.coding.questions.odd_prompts import clean_prompt
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileError, StaleDocument
@@ -30,8 +31,9 @@ from lsp_harness.permission.permission_gate import PermissionGate
 from lsp_harness.project.command_project import QuietOutput
 from lsp_harness.project.lazy_index import LazyIndex
 from lsp_harness.project.project_index import open_ready_index
-from lsp_harness.sessions.code_turn import CodeTurn, PromptWork
+from lsp_harness.sessions.code_turn import CodeTurn
 from lsp_harness.sessions.edit_copies import EditCopies
+from lsp_harness.sessions.prompt_work import PromptWork
 from lsp_harness.sessions.session_undo import UndoResult, describe_undo
 from lsp_harness.syntax.parse_budget import MAX_TEXT_BYTES
 from lsp_harness.text.document import Document
@@ -189,7 +191,7 @@ def _read_prompt(state: SessionState, turn: Turn) -> PromptWork:
     messages = [message for message in state.conversation.messages if message.turn == turn.number]
     task = "\n".join(message.text for message in messages if message.role == "user")
     # the state is that of the log, and this turn may find out that a part of it is outdated
-    return PromptWork(task, state.summary, copy(state.code))
+    return PromptWork(clean_prompt(task), state.summary, copy(state.code))
 
 
 def _complete(text: str) -> Ending:

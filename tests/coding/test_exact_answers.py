@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from lsp_harness.coding.questions.code_answers import MAX_CHANGED_LINES
 from lsp_harness.coding.questions.exact_answers import (
     ANSWERERS,
     answer_exactly,
@@ -12,6 +13,7 @@ from lsp_harness.coding.questions.exact_answers import (
     recognize_question,
 )
 from lsp_harness.coding.questions.project_facts import MAX_LISTED, ExactAnswer, ProjectFacts
+from lsp_harness.coding.questions.question import Question, QuestionSubject
 from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.text.document import Document
 from tests.index.place import IndexedFolder
@@ -130,6 +132,12 @@ GIT = {
     ("log", "-5", "--format=%h %ad %an: %s", "--date=short", "--", "src/box/store.py"): "abc 2026-01-02 Ann: Second\n",
     ("status", "--porcelain=v1", "--untracked-files=all"): " M src/box/store.py\n?? new.py\n",
     ("diff", "--numstat", "HEAD"): "3\t1\tsrc/box/store.py\n",
+    ("diff", "--no-color", "--no-ext-diff", "-U0", "HEAD", "--", "src/box/store.py"): (
+        "diff --git a/src/box/store.py b/src/box/store.py\n--- a/src/box/store.py\n+++ b/src/box/store.py\n"
+        "@@ -5 +5 @@\n-LIMIT = 2\n+LIMIT = 3\n"
+    ),
+    ("status", "--porcelain=v1", "--untracked-files=all", "--", "src/box/errors.py"): "",
+    ("log", "-1", "--format=%h %s (%an, %ad)", "--date=short"): "abc Second (Ann, 2026-01-02)\n",
     ("rev-list", "--count", "HEAD"): "2\n",
     ("log", "-5", "--format=%h %ad %an: %s", "--date=short"): "abc 2026-01-02 Ann: Second\ndef 2026-01-01 Bob: First\n",
     ("show", "--stat=120", "--no-color", "--format=%h %ad %an: %s", "--date=short", "HEAD"): (
@@ -172,6 +180,20 @@ async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
 
 ANSWERS = {
     "do the tests pass?": ["pytest: 2 passed (all)"],
+    "do the store tests still pass": ("tests/test_store.py:\npytest: 2 passed (tests/test_store.py)",),
+    "do the parser tests pass": ("box has no file of tests with the name parser.",),
+    "show me the code of check": (
+        "src/box/store.py:8-15\n 8  def check(key: str, limit: int = LIMIT) -> str:",
+        "15      return key",
+    ),
+    "print CachedStore": ("src/box/store.py:30-31\n30  class CachedStore(Store):\n31      pass",),
+    "show errors.py": ("src/box/errors.py:1-6\n1  class BoxError(Exception):",),
+    "show me lines 1 to 2 of src/box/errors.py": ("src/box/errors.py:1-2\n1  class BoxError(Exception):\n2      pass",),
+    "show me line 90 of errors.py": ("src/box/errors.py has 6 lines.",),
+    "show me the code in src/box/loader.py": (
+        "There is no file src/box/loader.py in box. src/box has __init__.py, errors.py, store.py.",
+    ),
+    "who calls frobnicate?": ("There is no symbol frobnicate in box",),
     "where is check?": ("src/box/store.py:8  function check", "limit: int = LIMIT) -> str", "Return a key."),
     "where is Store.insert?": ("src/box/store.py:24  method Store.insert",),
     # a member of the base
@@ -247,7 +269,15 @@ ANSWERS = {
     "who uses Exception?": ("box does not declare Exception; 1 declaration with this name:", "class BoxError"),
     "who made the first commit?": ("The first commit is def 2026-01-01 Bob: First",),
     "who touched store.py last?": ("The last commits that changed src/box/store.py:", "abc 2026-01-02 Ann: Second"),
-    "what changed?": ("2 files differ from the last commit:", "src/box/store.py  changed +3 -1", "new.py  new"),
+    "what changed?": (
+        "2 files differ from the last commit:",
+        "src/box/store.py  changed +3 -1",
+        "new.py  new",
+        "\n\nsrc/box/store.py:\n  line 5:\n  -LIMIT = 2\n  +LIMIT = 3",
+    ),
+    "show me the diff of errors.py": (
+        "src/box/errors.py has not changed since the last commit: abc Second (Ann, 2026-01-02).",
+    ),
     "what was the last commit": ("There are 2 commits; the last ones:", "abc 2026-01-02 Ann: Second"),
     "what changed in the last commit": ("The last commit is abc 2026-01-02 Ann: Second", "a.py | 2 +-"),
     # what does not exist
@@ -303,3 +333,40 @@ async def test_a_long_list_is_cut_and_counted(tmp_path_factory: pytest.TempPathF
         answer = await ask(indexed, "what is in many.py")
     assert answer
     assert answer.text.endswith("\n  … and 5 more")
+
+
+async def test_one_of_a_file_is_found_by_a_word_of_its_name(indexed_folder: IndexedFolder):
+    facts = make_facts(indexed_folder)
+    question = recognize_question("show me the cached one", (), QuestionSubject("", "src/box/store.py"))
+    assert question
+    assert question == Question("code", "cached", "src/box/store.py", topic="one")
+    answer = await answer_exactly(facts, question)
+    assert answer
+    assert answer.text.startswith("src/box/store.py:30-31\n30  class CachedStore(Store):")
+    answer = await answer_exactly(facts, Question("code", "purple", "src/box/store.py", topic="one"))
+    assert answer
+    assert "There is no declaration with the word purple" in answer.text
+
+
+async def test_many_changed_lines_are_only_counted(indexed_folder: IndexedFolder):
+    path = "src/box/store.py"
+    lines = "".join(f"+LIMIT = {number}\n" for number in range(MAX_CHANGED_LINES + 1))
+    git = {
+        ("status", "--porcelain=v1", "--untracked-files=all"): f" M {path}\n",
+        ("diff", "--numstat", "HEAD"): f"61\t0\t{path}\n",
+        ("diff", "--no-color", "--no-ext-diff", "-U0", "HEAD", "--", path): f"@@ -5 +5 @@\n{lines}",
+    }
+    answer = await answer_exactly(make_facts(indexed_folder, git), Question("changes"))
+    assert answer
+    assert answer.text == f"1 file differs from the last commit:\n  {path}  changed +61 -0"
+
+
+async def test_the_lines_of_a_hidden_file_are_not_shown(indexed_folder: IndexedFolder):
+    # no model may see it, so `read_text` returns nothing, and git is not asked for its lines
+    git = {
+        ("status", "--porcelain=v1", "--untracked-files=all"): " M .env\n",
+        ("diff", "--numstat", "HEAD"): "1\t0\t.env\n",
+    }
+    answer = await answer_exactly(make_facts(indexed_folder, git), Question("changes"))
+    assert answer
+    assert answer.text == "1 file differs from the last commit:\n  .env  changed +1 -0"

@@ -2,7 +2,12 @@
 
 import pytest
 
-from lsp_harness.coding.questions.follow_ups import FollowUp, continue_at_last_place, read_follow_up
+from lsp_harness.coding.questions.follow_ups import (
+    FollowUp,
+    continue_at_last_place,
+    read_follow_up,
+    read_second_request,
+)
 from lsp_harness.kernel.projections.code_progress import LastWork
 
 EDIT = LastWork(
@@ -24,6 +29,12 @@ WITHOUT_IMPORT = "add input validation to area, without the import"
 FORMS = {
     "undo that": FollowUp("undo"),
     "please undo": FollowUp("undo"),
+    "ok undo the rename, was only a try": FollowUp("undo"),
+    "undo the test": FollowUp("undo"),
+    "forget it, put it back like it was before": FollowUp("undo"),
+    "no forget it, undo all, like it was at the start": FollowUp("undo_all"),
+    "revert everything": FollowUp("undo_all"),
+    "and also in the doc comment": FollowUp("same", f"{EDIT.task}, also in the doc comment", HERE),
     "Revert the last change.": FollowUp("undo"),
     "take it back": FollowUp("undo"),
     "no, in utils.py": FollowUp("correction", EDIT.task, "add input validation to area in utils.py"),
@@ -136,3 +147,51 @@ def test_without_earlier_work_there_is_nothing_to_go_on_with():
     for prompt in (*FORMS, *AT_LAST_PLACE):
         assert read_follow_up(prompt, LastWork(), DECLARED) is None
         assert continue_at_last_place(prompt, LastWork(), DECLARED) is None
+
+
+RENAME = LastWork("rename Shape._area to _size", "edit", "src/geo.py", "Shape._area", 1, 2, is_applied=True)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["hmm no, better _extent", "call it _extent instead", "rather _extent", "no, _extent", "_extent is better",
+     "I would prefer `_extent`", "rename it to _extent"],
+)  # fmt: skip
+def test_another_name_renames_again(prompt: str):
+    assert read_follow_up(prompt, RENAME, ()) == FollowUp("retry", "rename Shape._area to _extent")
+
+
+@pytest.mark.parametrize("prompt", ["great", "call it again", "do it in area instead please", "and area?", "undo it"])
+def test_other_words_behind_a_rename_are_no_name(prompt: str):
+    found = read_follow_up(prompt, RENAME, ())
+    assert found is None or found.kind in ("undo", "same")
+
+
+def test_another_value_is_set():
+    last = LastWork("set limit to 50 in load", "edit", "a.py", "load", 1, 2, is_applied=True)
+    assert read_follow_up("make that 75", last, ()) == FollowUp("same", "set limit to 75 in load", "`load` in a.py")
+    assert read_follow_up("75 please", last, ()) == FollowUp("same", "set limit to 75 in load", "`load` in a.py")
+    found = read_follow_up("make it 'x'", last, ())
+    assert found == FollowUp("retry", "set limit to 50 in load, make it 'x'", "`load` in a.py")
+
+
+def test_one_more_test_is_for_the_other_function():
+    last = LastWork("add a test for area", "generate", "src/geo.py", "area", 1, 2, is_applied=True)
+    found = read_follow_up("now one for perimeter, an empty list gives 0", last, DECLARED)
+    task = "write a test for `perimeter` in src/geo.py: an empty list gives 0"
+    assert found == FollowUp("same", task, "`perimeter` in src/geo.py")
+
+
+def test_a_question_with_a_pronoun_is_asked_about_another_name():
+    last = LastWork("is it documented?", "question", "src/geo.py", "Shape.area", 1, 2)
+    assert read_follow_up("and perimeter in the same file?", last, DECLARED) == FollowUp(
+        "same", "is perimeter documented?"
+    )
+
+
+def test_the_first_of_two_requests_is_done():
+    declared = {"get_name", "run_all"}
+    first, second = "add a docstring to get_name in a.py", "rename run_all to run_first"
+    assert read_second_request(f"{first} and {second}", declared) == FollowUp("go_on", first, rest=second)
+    assert read_second_request("rename get_name to run and update get_name", declared) is None
+    assert read_second_request("rename get_name to first_and_last", declared) is None

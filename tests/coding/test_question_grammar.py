@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.coding.questions.question import Question, QuestionSubject
+from lsp_harness.coding.questions.question import Family, Question, QuestionSubject
 from lsp_harness.coding.questions.question_grammar import read_question
 
 QUESTIONS = {
@@ -33,6 +33,22 @@ QUESTIONS = {
     "which errors can read_file throw?": Question("raises", "read_file"),
     "what does url.py import": Question("imports", file="url.py"),
     "who imports url.py": Question("importers", file="url.py"),
+    "show me the code of Foo.bar": Question("code", "Foo.bar"),
+    "print load_all": Question("code", "load_all"),
+    "source of load_all": Question("code", "load_all"),
+    "can you show me how load_all looks now?": Question("code", "load_all"),
+    "let me see the body of load_all": Question("code", "load_all"),
+    "show load_all too": Question("code", "load_all"),
+    "what does load_all look like now": Question("code", "load_all"),
+    "show me url.py": Question("code", file="url.py"),
+    "show lines 3-8 of url.py": Question("code", file="url.py", topic="3-8"),
+    "do the url tests still pass?": Question("results", "url"),
+    "what did you change so far?": Question("changes"),
+    "show me the diff": Question("changes"),
+    "what's different now": Question("changes"),
+    "show me what you changed": Question("changes"),
+    "which lines did you change": Question("changes"),
+    "diff of url.py": Question("changes", file="url.py"),
     "what changed?": Question("changes"),
     "is the working tree clean, or did somebody change something?": Question("changes"),
     "what was the last commit": Question("commits"),
@@ -180,3 +196,40 @@ def test_no_task_is_taken_for_a_question(file: str):
     assert len(tasks) > 10
     declared = {word for prompt in tasks for word in prompt.split()}
     assert [prompt for prompt in tasks if read_question(prompt) or read_question(prompt, declared)] == []
+
+
+AFTER_LOAD_ALL: dict[str, Family] = {
+    "show me how it looks now": "code",
+    "show me the code": "code",
+    "print it": "code",
+    "let me see the function": "code",
+    "how does it look now?": "code",
+    "show it again": "code",
+    "is it documented?": "documentation",
+}
+
+
+@pytest.mark.parametrize("prompt", AFTER_LOAD_ALL)
+def test_what_is_to_be_seen_is_the_last_declaration(prompt: str):
+    question = read_question(prompt, (), QuestionSubject("load_all", "url.py"))
+    assert question == Question(AFTER_LOAD_ALL[prompt], "load_all")
+
+
+@pytest.mark.parametrize("prompt", ["show me the code", "print the file", "show it"])
+def test_without_a_declaration_the_last_file_is_shown(prompt: str):
+    assert read_question(prompt, (), QuestionSubject("", "url.py")) == Question("code", file="url.py")
+
+
+@pytest.mark.parametrize("prompt", ["how many tests are in that file now?", "how many tests are in there now"])
+def test_there_is_the_last_file(prompt: str):
+    question = read_question(prompt, (), QuestionSubject("load_all", "url.py"))
+    assert question == Question("contents", file="url.py", topic="tests")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["what does it do with the file if something fails", "what does it give back when the header is broken",
+     "print the total at the end"],
+)  # fmt: skip
+def test_no_exact_answer_is_given(prompt: str):
+    assert read_question(prompt, (), QuestionSubject("load_all", "url.py")) is None

@@ -170,7 +170,7 @@ async def test_the_temperature_of_the_choice_is_a_setting(open_scripted: OpenScr
 
 
 async def test_a_question_is_answered_and_no_file_is_changed(open_scripted: OpenScripted, project: Path):
-    opened = await open_scripted({"text": "explain"}, {"text": "It computes an area."}, driver="code")
+    opened = await open_scripted({"text": "It computes an area."}, driver="code")
     write_files(project, geo=GEO)
     stopped = await ask(opened, "what does area do?")
     assert list_entered_states(opened) == ["UNDERSTAND", "LOCATE", "ANSWER", "COMPLETE"]

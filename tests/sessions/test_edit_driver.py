@@ -147,18 +147,18 @@ async def test_a_linter_that_is_not_allowed_does_not_run(open_scripted: OpenScri
 async def test_a_text_that_waits_is_the_next_task(open_scripted: OpenScripted, file: Path):
     opened = await open_code(open_scripted, file, has_person=True)
     turn, request = await start_until_question(opened)
-    opened.session.enqueue("follow_up", "paint the zebra")
+    opened.session.enqueue("follow_up", "widen the zebra")
     opened.answer_question(request, {"decision": "allow"})
     await turn
     await opened.session.finish_waiting()
-    assert [data["text"] for data in read_event_data(opened, "invocation.received")] == [TASK, "paint the zebra"]
+    assert [data["text"] for data in read_event_data(opened, "invocation.received")] == [TASK, "widen the zebra"]
     assert "no code in project fits this task" in read_event_data(opened, "turn.stopped")[-1]["detail"]
 
 
 async def test_an_impossible_edit_says_what_to_do(open_scripted: OpenScripted, file: Path, tmp_path: Path):
     opened = await open_code(open_scripted, file)
     with pytest.raises(NoAnswer, match="no code in project fits this task; name a function in it"):
-        await ask(opened, "paint the zebra")
+        await ask(opened, "widen the zebra")
     assert file.read_text() == GEO
     # only a conversation answers by a schema
     assert opened.create_driver({"type": "object"}).name == "chat"

@@ -56,7 +56,7 @@ async def test_the_place_is_corrected_and_the_wrong_edit_is_undone(open_scripted
 
 
 async def test_a_follow_up_says_how_it_was_read(open_scripted: OpenScripted, project: Path):
-    opened = await open_scripted({"text": "explain"}, {"text": "It multiplies."}, driver="code")
+    opened = await open_scripted({"text": "It multiplies."}, driver="code")
     write_files(project, flat=FLAT)
     await ask(opened, "where is area?")
     stopped = await ask(opened, "explain it")
@@ -94,7 +94,7 @@ async def test_a_conversation_that_only_answers_only_reads(open_scripted: OpenSc
 
 
 async def test_a_question_about_a_file_shows_its_outline(open_scripted: OpenScripted, project: Path):
-    opened = await open_scripted({"text": "explain"}, {"text": "It has areas."}, {"text": "explain"}, driver="code")
+    opened = await open_scripted({"text": "It has areas."}, driver="code")
     write_files(project, flat=FLAT)
     stopped = await ask(opened, "what does flat.py do?")
     assert stopped.text.startswith("flat.py has 1 declaration:\n  flat.py:1  function area\n\nIt has areas.")

@@ -145,6 +145,8 @@ NO_NAMES = frozenset(
 )
 """Plain words that are no name, whatever the index declares."""
 QUOTES = {"`": "`", "'": "'", '"': '"', "“": "”", "‘": "’", "«": "»"}
+NEAR_CHARS = 200
+"""So many characters before and behind a name say how it is used. More would take minutes in a long pasted text."""
 NAME = re.compile(r"(?<![\w$])[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*|(?<![\w/])[A-Z]\w*/[^\W\d]\w*(?![\w/.])")
 CALL = re.compile(r"\((?:[^()\n]|\([^()\n]*\))*\)")
 SENTENCE_IN_QUOTES = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”")
@@ -298,13 +300,14 @@ def read_task(task: str) -> TaskReading:
 def _find_files(task: str) -> Iterator[FileMention]:
     for match in FILE.finditer(task):
         first, last = match["first"] or "0", match["last"] or match["first"] or "0"
-        if first == "0" and (before := LINE_BEFORE.search(task[: match.start()])):
+        text_before = task[max(0, match.start() - NEAR_CHARS) : match.start()]
+        if first == "0" and (before := LINE_BEFORE.search(text_before)):
             first, last = before[1], before[2] or before[1]
         numbers = int(first), int(last)
         is_column = match["last"] and task[match.end("first") : match.start("last")].strip() == ":"
         if is_column or numbers[1] < numbers[0]:
             numbers = numbers[0], numbers[0]
-        is_place = bool(PLACE_BEFORE.search(task[: match.start()])) and not PRODUCT.match(match["path"])
+        is_place = bool(PLACE_BEFORE.search(text_before)) and not PRODUCT.match(match["path"])
         yield FileMention(match["path"].lstrip("@"), match.start(), match.end(), *numbers, is_place)
 
 
@@ -326,7 +329,9 @@ def _find_names(task: str) -> Iterator[Mention]:
         is_quoted = QUOTES.get(task[start - 1 : start], "-") == task[behind : behind + 1]
         name = re.sub(r"::|#|->|/", ".", task[start:end])
         spelling = _rate_spelling(task, name, start, is_marked=is_quoted or call is not None)
-        before, after = task[: sentence_start - is_quoted], task[behind + is_quoted :]
+        first = max(0, sentence_start - is_quoted - NEAR_CHARS)
+        before = task[first : sentence_start - is_quoted]
+        after = task[behind + is_quoted : behind + is_quoted + NEAR_CHARS]
         role, is_new = _rate_role(before, after, is_plain=spelling <= CAPITAL)
         if spelling == PLAIN and (name.lower() in NO_NAMES or role < NAMED_KIND):
             role = min(role, NEUTRAL)
@@ -340,7 +345,9 @@ def _rate_spelling(task: str, name: str, start: int, *, is_marked: bool) -> floa
         return QUOTED
     if "." in name or "_" in name or split_words(name) != name:
         return CODE
-    return CAPITAL if name[:1].isupper() and not CLAUSE_START.search(task[:start]) else PLAIN
+    return (
+        CAPITAL if name[:1].isupper() and not CLAUSE_START.search(task[max(0, start - NEAR_CHARS) : start]) else PLAIN
+    )
 
 
 def _rate_role(before: str, after: str, *, is_plain: bool) -> tuple[float, bool]:

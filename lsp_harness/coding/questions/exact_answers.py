@@ -7,13 +7,13 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 
+from lsp_harness.coding.questions.code_answers import show_changes, show_source
 from lsp_harness.coding.questions.folder_answers import (
     list_contents,
     list_findings,
     list_importers,
     list_imports,
     list_kinds,
-    show_changes,
     show_commits,
     show_declaration_commits,
     show_file_commits,
@@ -35,13 +35,14 @@ from lsp_harness.coding.questions.name_answers import (
     show_signature,
 )
 from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts, find_file
-from lsp_harness.coding.questions.question import Family, Question, QuestionSubject
+from lsp_harness.coding.questions.question import ONE, Family, Question, QuestionSubject
 from lsp_harness.coding.questions.question_grammar import read_question
 from lsp_harness.syntax.symbols.declarations import WEAK_KINDS
 
 Answerer = Callable[[ProjectFacts, Question], Awaitable[ExactAnswer | None]]
 ANSWERERS: Mapping[Family, Answerer] = {
     "where": find_place,
+    "code": show_source,
     "callers": list_callers,
     "callees": list_callees,
     "tests": list_tests,
@@ -87,7 +88,9 @@ def recognize_question(prompt: str, declared: Collection[str], last: QuestionSub
         last: What the session was about last, for words such as “it”.
     """
     question = read_question(prompt, declared, last)
-    if question and last and question.name == last.name and not question.file:
+    if question is None or last is None or question.file:
+        return question
+    if question.topic == ONE or question.name == last.name:
         # the last subject, and not another declaration of this name
         return replace(question, file=last.file)
     return question

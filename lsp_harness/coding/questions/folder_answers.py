@@ -36,6 +36,8 @@ PARTS = WEAK_KINDS | {"member", IMPLEMENTATION}
 """Kinds that an outline leaves out inside of other declarations."""
 MAX_NAMES = 12
 """Most names of declarations that are shown behind a file of a folder."""
+MAX_RUN_FILES = 3
+"""Most files of tests that are run for a question about tests with a name."""
 HEADER = re.compile(
     r"(?:#!.*\n)?\s*(?:[rRuU]?(?:\"\"\"[\s\S]*?\"\"\"|'''[\s\S]*?''')|/\*[\s\S]*?\*/|(?:[ \t]*(?:#|//|--).*\n?)+)"
 )
@@ -133,7 +135,15 @@ async def list_findings(facts: ProjectFacts, question: Question) -> ExactAnswer 
 
 
 async def show_results(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
-    """Run all tests, or those of a file, and say how they ended."""
+    """Run all tests, those of a file, or those in the files of tests with a name, and say how they ended."""
+    if question.name:
+        word = question.name.lower()
+        paths = _select_test_files(await facts.index.code_paths(facts.uri))
+        named = [path for path in paths if word in re.split(r"[\W_]+", path.rpartition("/")[2].lower())]
+        if not named:
+            return ExactAnswer(f"{facts.name} has no file of tests with the name {question.name}.")
+        results = [f"{path}:\n{chr(10).join(await facts.run_tests(path))}" for path in named[:MAX_RUN_FILES]]
+        return ExactAnswer("\n".join(results), path=named[0])
     path = await find_file(facts, question) if question.file else ""
     if isinstance(path, ExactAnswer):
         return path
@@ -331,27 +341,6 @@ def _select_test_files(paths: Sequence[str]) -> list[str]:
 # -- about git
 
 COMMIT_FORMAT = "--format=%h %ad %an: %s"
-
-
-async def show_changes(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
-    """Say which files differ from the last commit, and by how many lines."""
-    status = (await facts.run_git("status", "--porcelain=v1", "--untracked-files=all")).splitlines()
-    if not status:
-        last = (await facts.run_git("log", "-1", "--format=%h %s (%an, %ad)", "--date=short")).strip()
-        return ExactAnswer(f"Nothing has changed since the last commit: {last}.")
-    numbers = {
-        path: f"+{added} -{removed}"
-        for added, removed, path in (
-            line.split("\t", 2) for line in (await facts.run_git("diff", "--numstat", "HEAD")).splitlines()
-        )
-    }
-    words = {"M": "changed", "A": "added", "D": "deleted", "R": "renamed", "?": "new", "U": "in conflict"}
-    lines = [
-        f"{line[3:]}  {words.get(line[:2].strip()[:1], line[:2].strip())} {numbers.get(line[3:], '')}".rstrip()
-        for line in status
-    ]
-    verb = "differs" if len(lines) == 1 else "differ"
-    return ExactAnswer(f"{format_count(len(lines), 'file')} {verb} from the last commit:{format_list(lines)}")
 
 
 async def show_last_commit(facts: ProjectFacts, question: Question) -> ExactAnswer | None:

@@ -13,15 +13,31 @@ from lsp_harness.coding.location.task_mentions import CODE, PLAIN, Mention, is_s
 from lsp_harness.coding.questions.question_sentences import is_question_word
 from lsp_harness.kernel.projections.code_progress import LastWork
 
-FollowUpKind = Literal["undo", "correction", "retry", "same", "go_on"]
+FollowUpKind = Literal["undo", "undo_all", "correction", "retry", "same", "go_on"]
+EDITS = frozenset({"edit", "fix", "generate"})
+"""What prompts ask for that change code."""
 MAX_CHARS = 300
 LEAD = (
     r"(?:(?:please|pls|ok(?:ay)?|nah|no|nope|(?:can|could|would) you|i (?:don't|dont|do not) like (?:it|that|this)|"
     r"not good|now|and|also|then|next|but|hm+|well|sorry|oh|great|thanks|good|fine|nice)\b[\s,.!:-]*)*"
 )
 TAIL = r"[\s.!?]*(?:please|pls|thanks|instead|too|as well|now)?[\s.!?]*\Z"
-LAST_EDIT = r"(?:the|that|this|your|my) (?:last |latest |previous )?(?:change|edit|one|thing)s?"
-OBJECT = rf"(?:that|it|this|them|{LAST_EDIT}|all of it)"
+LAST_EDIT = (
+    r"(?:the|that|this|your|my|its) (?:(?:last|latest|previous|whole|new) )*(?:change|edit|one|thing|rename|"
+    r"renaming|test|unit test|"
+    r"docstring|comment|fix|type hint|annotation|function|method|class|refactoring|addition|deletion|move|import)s?"
+)
+OBJECT = rf"(?:that|it|this|them|{LAST_EDIT})"
+EVERYTHING = (
+    r"(?:all|everything|it all|all of (?:it|them|that|this)|all (?:of )?(?:the |my |your |our |these |those "
+    r")?(?:changes|edits)|"
+    r"the whole (?:thing|lot)|both)"
+)
+REASON = (
+    r"(?:\s*(?:[,;.:–-]\s*|\bbecause\b)(?:it|that|this|was|is|were|i|we|it's|sorry|not|just|only|please|"
+    r"thanks|like|as|back|so)\b.*)?"
+)
+"""The reason behind an undo, which gives no order."""
 NOUN = r"(?:function|method|class|file|module|struct|type|place|one)"
 
 
@@ -29,10 +45,23 @@ def _compile(*parts: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
 
 
+DROPPED = r"(?:(?:forget|drop|cancel|stop|leave) (?:it|that|this)|never ?mind)"
+UNDO_VERB = r"(?:undo|revert|roll ?back|discard|reset|take back|cancel)"
 UNDO = _compile(
     LEAD,
-    rf"(?:undo|revert|roll ?back|discard|(?:take|roll|put|change) {OBJECT} back(?: how it was)?|",
-    rf"(?:delete|remove) {OBJECT} again)(?:\s+{OBJECT})?",
+    rf"(?:{DROPPED}[\s,.:;!–-]*(?:and |please )*)?(?:{UNDO_VERB}|",
+    rf"(?:take|roll|put|change|set|bring) {OBJECT} back(?: (?:how|as|to how|the way|like) it was)?(?: before)?|",
+    rf"(?:delete|remove) {OBJECT} again|restore (?:it|that|this|the (?:old|original|previous) (?:code|version|one|"
+    rf"state))|",
+    r"(?:make|leave) it (?:as|like|how) it was(?: before)?|(?:go )?back to (?:how|the way|what) it was(?: before)?)",
+    rf"(?:\s+{OBJECT})?",
+    REASON,
+    TAIL,
+)
+UNDO_ALL = _compile(
+    LEAD,
+    rf"(?:{DROPPED}[\s,.:;!–-]*(?:and |please )*)?(?:{UNDO_VERB} {EVERYTHING}|(?:take|roll|put) {EVERYTHING} back)",
+    r"(?:\s*[,;.:–-].*)?",
     TAIL,
 )
 REFUSAL = _compile(
@@ -79,7 +108,8 @@ TOO = _compile(LEAD, r"(?P<rest>\S+(?:\s+in\s+\S+)?)\s+(?:too|as well|also)[\s.!
 ABOUT = _compile(
     LEAD,
     r"(?:(?:and|so|or)\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+(?:of|for|in)?)\s*",
-    r"(?P<rest>\S+(?:\s+in\s+\S+)?)[\s?.!]*\Z",
+    r"(?P<rest>\S+(?:\s+in\s+(?!(?:there|here|the|this|that)\b)\S+)?)(?:\s+(?:in|from)\s+(?:the\s+same|this|that)\s+\w+|\s+there|\s+here)?",
+    r"[\s?.!]*\Z",
 )
 EXTRA = _compile(
     LEAD,
@@ -103,6 +133,51 @@ ORDER = _compile(
     r"(?:add|use|handle|return|raise|remove|log|keep|let|replace|simplify|make it|it (?:should|must)|put|print|cache|",
     r"sort)\b",
 )
+NAME = r"[^\W\d]\w*"
+RENAME = _compile(rf"\brename\b.*\b(?:to|into|as|in)\s+[`'\"]?(?P<new>{NAME})[`'\"]?")
+"""Matches a task that renames something."""
+OTHER_NAME = _compile(
+    LEAD,
+    r"(?P<verbs>(?:(?:rather|better|maybe|perhaps|let'?s|let us|i'd|i would|we|i|make|should|be|prefer|call|name|"
+    r"rename|use|take|try|it|",
+    r"that|this|called|named|to|into|as|say|with|the|new|name|one)\b[\s,:]*)*)",
+    rf"[`'\"]?(?P<name>{NAME})[`'\"]?",
+    r"(?P<end>(?:\s+(?:is|would be|sounds|looks) (?:a )?(?:much )?(?:better|nicer|clearer|fine|good)\b.*|",
+    r"\s*(?:instead|rather|better|then|please|pls)\b)*)[\s.!?]*\Z",
+)
+"""Another name for what was renamed: “better _drop”, “call it drop instead”."""
+NO_NEW_NAMES = frozenset({"it", "that", "this", "one", "again", "back", "same", "name", "something", "else", "way"})
+VALUE = r"(?:-?\d[\w.]*|\"[^\"]*\"|'[^']*'|true|false|none|null)"
+OTHER_VALUE = _compile(
+    LEAD,
+    r"(?:(?:no+|nope|better|rather|maybe)\b[\s,]*)*(?:(?:make|set|change|let|put|use|take|try)\s+)?(?:(?:it|that|"
+    r"this|the value)\s+)?",
+    rf"(?:(?:be|to|into|rather|better|=)\s+)*(?P<value>{VALUE})",
+    TAIL,
+)
+"""Another value for the one that was set: “make that 75”."""
+ONE_FOR = _compile(
+    LEAD,
+    r"(?:(?:write|add|do|make)\s+)?(?:(?:a|an)\s+)?(?:another |new )?(?:one|test|unit test)(?: more)? (?:for|of|"
+    r"about)\s+",
+    rf"(?P<rest>[`'\"]?{NAME}(?:(?:\.|::){NAME})*[`'\"]?(?:\(\))?(?:\s+in\s+\S+?)?)(?:\s*[,:;]\s*(?P<wish>.+))?",
+    TAIL,
+)
+"""One more of what was written last: “now one for indent, an empty string”."""
+WORK = (
+    r"(?:add|write|fix|remove|delete|create|rename|move|make|change|update|document|let|convert|refactor|"
+    r"simplify|replace)"
+)
+TWO_REQUESTS = _compile(
+    rf"(?P<first>(?:please )?{WORK}\b.*?)\s*(?:[,;.]\s*|\b)(?:and then|and also|and|then|also)\s+(?P<second>{WORK}\b.*)"
+)
+ALSO_IN = _compile(
+    r"(?:(?:and|also|please|now)\b[\s,]*)+(?P<where>in (?:the|its) (?:docstring|doc comment|documentation|"
+    r"comments?|docs|signature|",
+    r"error message|message|tests?))",
+    TAIL,
+)
+"""The same change in another part of the last place."""
 MAX_ORDER_WORDS = 9
 """A longer order may be about something else than the last place."""
 NEW_THING = _compile(r"\b(?:new|file|module|script|class|package|folder|project|command|readme|changelog)\b")
@@ -113,6 +188,7 @@ PRONOUN = _compile(
     r"the (?:function|method|class)(?=\s*(?:[,.;?!]|\Z|(?:should|must|also|needs|to|and|so|is|has|does|with)\b))|",
     rf"(?:this|that|there)(?={CLAUSE_END}))(?!['’]s\b)\b",
 )
+HESITATION = _compile(r"\A(?:(?:hm+|uh+|um+|er+|ah+|oh+)\b[\s,.:!…-]*)+")
 CONNECTED = _compile(r"(?:and|also|now|then|next|but|oh|plus|or rather|additionally)\b[\s,:]*")
 ADDED = _compile(r"\b(?:too|as well|instead|again)[\s.!?]*\Z")
 AS_MEANS = _compile(
@@ -134,11 +210,13 @@ class FollowUp:
             another result (`retry`), the same elsewhere (`same`), or more at the last place (`go_on`).
         task: The prompt that says all by itself. It is empty for `undo`.
         place: The words that say the place, or an empty text if the task says it.
+        rest: A second request of the prompt, which is not done. It may be empty.
     """
 
     kind: FollowUpKind
     task: str = ""
     place: str = ""
+    rest: str = ""
 
     @property
     def replaces_edit(self) -> bool:
@@ -171,7 +249,7 @@ def continue_at_last_place(prompt: str, last: LastWork, declared: Collection[str
         last: What the session did last.
         declared: The words of the prompt that are names of declarations.
     """
-    text, subject = _join(prompt), describe_subject(last)
+    text, subject = HESITATION.sub("", _join(prompt)), describe_subject(last)
     if not subject or len(prompt) > MAX_CHARS or names_subject(text, declared):
         return None
     rest = CONNECTED.sub("", text, count=1) if CONNECTED.match(text) else text
@@ -186,6 +264,23 @@ def continue_at_last_place(prompt: str, last: LastWork, declared: Collection[str
     if rest != text or ADDED.search(text) or is_short_order:
         return FollowUp("go_on", f"{QUESTION_END.sub('', rest)} in {subject}")
     return None
+
+
+def read_second_request(prompt: str, declared: Collection[str]) -> FollowUp | None:
+    """Return the first one of two requests that are about different code, one of them a rename, or None.
+
+    Args:
+        prompt: The prompt of the user.
+        declared: The words of the prompt that are names of declarations.
+    """
+    text = _join(prompt)
+    match = TWO_REQUESTS.fullmatch(text)
+    if match is None or len(prompt) > MAX_CHARS or not re.search(r"\brename\b", text, re.IGNORECASE):
+        return None
+    first, second = ({one.last for one in read_task(match[key]).names} & set(declared) for key in ("first", "second"))
+    if not first or not second or first & second:
+        return None
+    return FollowUp("go_on", match["first"], rest=match["second"])
 
 
 def describe_subject(last: LastWork) -> str:
@@ -217,7 +312,55 @@ def _join(prompt: str) -> str:
 
 
 def _read_undo(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    if UNDO_ALL.fullmatch(text):
+        return FollowUp("undo_all")
     return FollowUp("undo") if UNDO.fullmatch(text) else None
+
+
+def _read_other_name(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    renamed, match = RENAME.search(last.task), OTHER_NAME.fullmatch(text)
+    if renamed is None or match is None or last.intent == "question":
+        return None
+    name = match["name"]
+    has_form = match["verbs"] or match["end"].strip() or (REFUSAL.match(text) and name not in declared)
+    if not has_form or name.lower() in NO_NEW_NAMES:
+        return None
+    return FollowUp("retry", f"{last.task[: renamed.start('new')]}{name}{last.task[renamed.end('new') :]}")
+
+
+def _read_other_value(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    match = OTHER_VALUE.fullmatch(text)
+    if match is None or last.intent not in EDITS:
+        return None
+    is_number = match["value"].lstrip("-")[:1].isdigit()
+    values = [
+        one
+        for one in re.finditer(rf"(?<![\w./:-]){VALUE}(?![\w/:])", last.task, re.IGNORECASE)
+        if one[0].lstrip("-")[:1].isdigit() is is_number
+    ]
+    subject = describe_subject(last)
+    if len(values) != 1:
+        return FollowUp("retry", f"{QUESTION_END.sub('', last.task)}, {QUESTION_END.sub('', text)}", subject)
+    return FollowUp("same", f"{last.task[: values[0].start()]}{match['value']}{last.task[values[0].end() :]}", subject)
+
+
+def _read_one_for(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    match = ONE_FOR.fullmatch(text)
+    if match is None or last.intent not in EDITS or not re.search(r"\btests?\b", last.task, re.IGNORECASE):
+        return None
+    word = match["rest"].split()[0].strip("`'\"()")
+    if re.split(r"\.|::", word)[-1] not in declared:
+        return None
+    place = match["rest"] if " in " in match["rest"] or not last.path else f"`{word}` in {last.path}"
+    wish = f": {QUESTION_END.sub('', match['wish'])}" if match["wish"] else ""
+    return FollowUp("same", f"write a test for {place}{wish}", place)
+
+
+def _read_also_in(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
+    match, subject = ALSO_IN.fullmatch(text), describe_subject(last)
+    if match is None or not subject or last.intent not in EDITS:
+        return None
+    return FollowUp("same", f"{QUESTION_END.sub('', last.task)}, also {match['where']}", subject)
 
 
 def _read_ordinal(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
@@ -265,9 +408,8 @@ def _correct(place: str, last: LastWork) -> FollowUp:
 
 
 def _read_retry(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
-    is_edit = last.intent not in ("question", "explain", "other", "")
     match = RETRY.fullmatch(text) or WITHOUT.fullmatch(text)
-    if match is None or not is_edit:
+    if match is None or last.intent not in EDITS:
         return None
     wish = QUESTION_END.sub("", match["wish"]) or "in another way than before"
     return FollowUp("retry", f"{QUESTION_END.sub('', last.task)}, {wish}", describe_subject(last))
@@ -306,9 +448,14 @@ def _exchange(task: str, name: str, place: str) -> str:
     pattern = re.compile(rf"`?(?:\w+(?:\.|::|#))*\b{re.escape(name)}\b(?:\(\))?`?") if name else None
     if pattern and pattern.search(task):
         return pattern.sub(lambda match: place, task)
+    if PRONOUN.search(task):
+        return PRONOUN.sub(lambda match: place, task, count=1)
     return f"{QUESTION_END.sub('', task)} for {place}"
 
 
 Reader = Callable[[str, LastWork, Collection[str]], FollowUp | None]
-READERS: tuple[Reader, ...] = (_read_undo, _read_ordinal, _read_correction, _read_retry, _read_same, _read_extra)
+READERS: tuple[Reader, ...] = (
+    *(_read_undo, _read_other_name, _read_ordinal, _read_other_value, _read_also_in, _read_correction, _read_retry),
+    *(_read_one_for, _read_same, _read_extra),
+)
 """The readers of follow-ups that say by their form how they go on, in the order in which they are asked."""

@@ -1,4 +1,7 @@
-"""Prompts that are no sentence: single words, commands of a shell, and pasted output of tools."""
+"""Prompts that are no request about code: single words, commands of a shell, small talk, and pasted texts.
+
+An answer to them repeats nothing that may be a secret.
+"""
 
 import re
 from collections.abc import Callable, Collection
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 
 from lsp_harness.coding.location.task_mentions import is_surely_file
 from lsp_harness.coding.questions.question import Question
+from lsp_harness.files.secrets import redact
 from lsp_harness.verify.digest.digest import digest_output
 from lsp_harness.verify.digest.problem import ToolProblem
 
@@ -24,18 +28,139 @@ COMMAND = re.compile(
 NO_COMMAND = re.compile(r"[?]|(?<![\w./-])(?:please|should|the|a|an)(?![\w./-])")
 """A sentence has these, and a command seldom."""
 WORD = re.compile(r"[`'\"]?([\w./:#$@+~-]+)(?:\(\))?[`'\"]?\s*[?.!]*")
-FRAME = re.compile(r"File \"([^\"\n]+)\", line (\d+)|\bat (?:.*\()?(?:file://)?(/?[\w./@+~-]+\.\w+):(\d+)")
-"""Matches a frame of a stack: of Python, or of JavaScript."""
+FRAME = re.compile(
+    r"File \"([^\"\n]+)\", line (\d+)|\bat (?:.*\()?(?:file://)?(/?[\w./@+~-]+\.\w+):(\d+)|"
+    r"panicked at (?:'[^']*', )?([\w./@+~-]+\.\w+):(\d+)|^([\w./@+~-]+\.\w+):(\d+)$",
+    re.MULTILINE,
+)
+"""Matches a frame of a stack: of Python, of JavaScript, of Rust, or a place alone in its line."""
+CONTROL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff]"
+)
+MAX_SECRET_WORDS = 12
+NOTHING_ASKED = "There is nothing to do yet. "
+MESSAGE = re.compile(r"[\w.]*(?:Error|Exception|Warning|Panic)\b|(?:assertion|panicked|fatal|uncaught)", re.IGNORECASE)
+TOOL_LINE = re.compile(r"\s*[\w./@+~-]+\.\w+(?::\d+:|\(\d+[,)])")
+"""Matches a single line of a tool: a place and a message."""
+FAILED_TEST = re.compile(r"^FAILED (\S+)|^test (\S+) \.\.\. FAILED$", re.MULTILINE)
 RUNS_NO_COMMANDS = (
     "This looks like a command of a shell, and prompts run none. Write it in your shell. Its output can be piped or "
     "pasted here: {command} 2>&1 | lsp-harness code -"
 )
 GREETING = re.compile(
-    r"(?:hi|hello|hey|hallo|thanks|thx|ok|okay|yes|yep|yeah|no|nope|cool|great|good|nice|bye|please|help|start|test|\W*\w?\W*)"
+    r"(?:hi|hello|hey|hallo|thanks|thx|ok|okay|yes|yep|yeah|no|nope|exit|quit|cool|great|good|nice|bye|please|help|start|test|\W*\w?\W*)"
     r"[\s.!?]*",
     re.IGNORECASE,
 )
 """A word that asks and orders nothing."""
+LONG_TEXT_CHARS = 8_000
+"""A longer text without an error of a tool is a pasted one, and nobody asks something in so many words."""
+PASTED_TEXT = (
+    "This looks like {what} without a request, and nothing was changed. Write in a sentence what you "
+    "want, for example: "
+)
+WHAT_DOES_IT_MEAN = "“where does the message … come from?” or “fix the error in parse_config”"
+SECRET = (
+    "This looks like a key or a password, so it is repeated nowhere; exchange it if it is a real one. "
+    "What shall I do with the code? For example: “where is the key read?”"
+)
+ASSIGNMENT = re.compile(
+    r"\w*(?:SECRET|PASSWORD|PASSWD|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)\w*\s*[=:]\s*\S{6,}", re.IGNORECASE
+)
+PASTED_FORMS = (
+    (
+        re.compile(r"(?:diff --git |--- \S+\n\+\+\+ |Index: |@@ -\d)"),
+        "a diff",
+        "“apply this change to load: …” or “what changed?”",
+    ),
+    (
+        re.compile(
+            r"(?:select\s.+\sfrom\s|insert\s+into\s|delete\s+from\s|update\s+\w+\s+set\s|(?:create|drop|alter)\s+(?:table|index|view|"
+            r"database)\s).*",
+            re.IGNORECASE | re.DOTALL,
+        ),
+        "SQL",
+        "“where are the users deleted?”",
+    ),
+    (re.compile(r"https?://\S+\Z"), "the address of a page, which I cannot open,", "“which code is about /users?”"),
+    (re.compile(r"[\[{][\s\S]*[\]}],?\Z"), "JSON or data", WHAT_DOES_IT_MEAN),
+    (
+        re.compile(
+            r"(?:\S*\d{2}:\d{2}:\d{2}\S*|\d{4}-\d{2}-\d{2}|\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR)\b).*\n", re.IGNORECASE
+        ),
+        "lines of a log",
+        WHAT_DOES_IT_MEAN,
+    ),
+)
+"""The beginning of a pasted text, what it is, and an example of a request."""
+CODE_LINE = re.compile(
+    r"(?:@\w|export |pub |async |static |public |private |def |class |function |fn |func |const |let |var |import "
+    r"|from \w+ import|"
+    r"struct |enum |interface |impl |type \w+ =|#include)"
+)
+CODE_END = re.compile(r"[:{};)\]]\s*\Z|^\s+\S", re.MULTILINE)
+SMALL_TALK = re.compile(
+    r"(?:(?:hi|hello|hey|yo|good (?:morning|evening|day|night)|thanks?(?: you)?|thx|cheers|great|nice|good|well "
+    r"done|awesome|cool|"
+    r"perfect|sorry|wow|lol|haha|bye|see you|ok|okay|so|very|much|a lot|work|job|stuff|there|how are you|how is "
+    r"it going|"
+    r"what's up|what is up|who are you|what are you|what can you do|what do you do|can you help(?: me)?|i need "
+    r"help|today|doing|"
+    r"friend|buddy|bot|again|then|for (?:that|this|the help|your help|everything)|that (?:was|is)|this (?:was|is)|"
+    r"it works)\b|"
+    r"[\s,.!?:;()^_<>/*'’-]|[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F])+",
+    re.IGNORECASE,
+)
+INSULT = re.compile(
+    r"\b(?:you(?:'re| are|r)?|this(?: tool| thing| program)?(?: is|'s)?|it(?:'s| is)|what a|such a) (?:so |really "
+    r"|just |a |an |fucking |"
+    r"total |completely |piece of )*(?:useless|stupid|dumb|idiot\w*|bad|terrible|awful|worst|garbage|trash|"
+    r"shit\w*|crap\w*|suck\w*|"
+    r"moron|joke|slow|wrong|hopeless)\b|\b(?:fuck|shit|damn|wtf|screw) ?(?:you|this|it|off)?\b",
+    re.IGNORECASE,
+)
+INJECTION = re.compile(
+    r"\b(?:ignore|forget|disregard|override)\b.{0,30}\b(?:instructions?|prompts?|rules|above)\b|\bsystem prompt\b|"
+    r"\bjailbreak|"
+    r"\byou are now\b|\bact as\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat)\b.{0,20}\b(?:instructions|"
+    r"your prompt)\b",
+    re.IGNORECASE,
+)
+IMPOSSIBLE = re.compile(
+    r"^\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|publish|release|ship|upload|send|mail|"
+    r"email|post|tweet|book|"
+    r"order|buy|call|phone|remind|schedule|translate|draw|paint|sing|play|install|download|log ?in|restart|reboot|"
+    r"open (?:a |the )?"
+    r"(?:pr|pull request|issue|ticket|browser|page|website)|merge|push|commit|search the (?:web|internet)|google|"
+    r"browse)\b|"
+    r"\b(?:weather|rain|snow|temperature|forecast|capital of|president|football|soccer|news|joke|poem|song|recipe|"
+    r"picture|image|photo|"
+    r"bitcoin|stock price|horoscope|time is it|day is it|birthday|restaurant|hotel|flight|movie|e?-?mail to)\b",
+    re.IGNORECASE,
+)
+"""Matches what no code of a folder is asked for. A prompt that names code of the folder is none of these."""
+IMPOSSIBLE_ORDER = re.compile(
+    r"\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|tweet|e-?mail|mail|send (?:an?|the|me) "
+    r"(?:\w+ )?(?:e-?mails?|mails?|"
+    r"message|sms|letter)|book (?:an?|me)|buy|phone|remind me|upload|publish|order (?:an?|me))\b(?!\s*(?:\(|"
+    r"should|must|is|are|has|in|"
+    r"returns?|raises?|fails?|crashes|needs?))",
+    re.IGNORECASE,
+)
+"""Matches an order that no program which changes code can carry out, whatever code it names."""
+CONTRADICTION = re.compile(
+    r"\b(?P<verb>return|raise|throw|be|have|use|call|accept|log|print|keep|allow|write|read)s?\s+(?P<what>[\w.`'\"]+)(?=.*\b(?:but|and|yet)\b"
+    r".*\b(?:never|not|no longer|without)\s+(?:ever\s+)?(?P=verb)(?:s|ing)?\s+(?P=what)(?:\W|\Z))",
+    re.IGNORECASE | re.DOTALL,
+)
+CONTRADICTS = (
+    "These wishes contradict each other: to {wish}, and never to {wish}. Nothing was changed. Write which of them "
+    "counts, or when "
+    "each of them does."
+)
+CANNOT = "I cannot do this: I only read, explain and change the code of this folder. "
+NO_REQUEST = "This asks nothing about the code of this folder. "
 UNKNOWN_WORD = "{name} is no name and no file that this folder has. "
 
 
@@ -50,6 +175,59 @@ class PastedOutput:
 
     task: str
     place: str
+
+
+def clean_prompt(prompt: str) -> str:
+    """Return a prompt without the codes of a terminal and other characters that cannot be seen."""
+    return CONTROL.sub("", prompt)
+
+
+def read_pasted_text(prompt: str) -> str:
+    """Return what to say about a pasted text without a request, or an empty text if the prompt is none.
+
+    Args:
+        prompt: The prompt, which has no error of a tool that is about this folder.
+    """
+    text = prompt.strip()
+    if not text:
+        return ""
+    bare = ASSIGNMENT.search(text) and len(text.split()) <= len(text.splitlines()) + 1
+    if bare or (redact(text) != text and len(text.split()) < MAX_SECRET_WORDS):
+        return SECRET
+    for start, what, example in PASTED_FORMS:
+        if start.match(text):
+            return PASTED_TEXT.format(what=what) + f"{example}."
+    if len(text) > LONG_TEXT_CHARS:
+        return PASTED_TEXT.format(what=f"a pasted text of {len(text):,} characters") + f"{WHAT_DOES_IT_MEAN}."
+    return ""
+
+
+def is_pasted_code(prompt: str) -> bool:
+    """Return whether a prompt is only code of more than one line."""
+    text = prompt.strip()
+    return "\n" in text and CODE_LINE.match(text) is not None and CODE_END.search(text) is not None
+
+
+def read_foreign_wish(prompt: str) -> str:
+    """Return what to say to a prompt that is about no code, such as small talk, or an empty text.
+
+    Args:
+        prompt: A prompt that names neither a file nor a declaration of the folder.
+    """
+    text = prompt.strip()
+    if not text or not re.search(r"\w", text) or SMALL_TALK.fullmatch(text):
+        return NOTHING_ASKED
+    if INJECTION.search(text) or IMPOSSIBLE.search(text):
+        return CANNOT
+    return NO_REQUEST if INSULT.search(text) else ""
+
+
+def read_contradiction(prompt: str) -> str:
+    """Return what to say to a prompt that wants something and also never the same, or an empty text."""
+    match = CONTRADICTION.search(prompt)
+    if match is None or re.search(r"\b(?:unless|except|only if|otherwise)\b", prompt, re.IGNORECASE):
+        return ""
+    return CONTRADICTS.format(wish=f"{match['verb']} {match['what']}")
 
 
 def is_command(prompt: str) -> bool:
@@ -77,21 +255,40 @@ def read_pasted_output(prompt: str, root: str, find_file: Callable[[str], str]) 
         root: The folder.
         find_file: Returns the path in the folder of a path, or an empty text if the folder has no such file.
     """
-    if "\n" not in prompt.strip():
+    if "\n" not in prompt.strip() and not TOOL_LINE.match(prompt):
         return None
     for problem in digest_output(prompt, root=root).problems:
         if problem.test:
             return PastedOutput(f"fix the failing test {problem.test}", "")
         if place := _find_place(problem, prompt, find_file):
             return PastedOutput(f"fix {place}: {problem.message}", place)
+    if place := _find_frame(prompt, find_file):
+        return PastedOutput(f"fix {place}: {_find_message(prompt)}", place)
+    if test := FAILED_TEST.search(prompt):
+        return PastedOutput(f"fix the failing test {test[1] or test[2]}", "")
     return None
+
+
+def _find_message(prompt: str) -> str:
+    """Return the line of a stack that says what is wrong."""
+    lines = [line.strip() for line in prompt.splitlines() if line.strip()]
+    named = [line for line in lines if MESSAGE.match(line)]
+    return named[-1] if named else lines[-1]
 
 
 def _find_place(problem: ToolProblem, prompt: str, find_file: Callable[[str], str]) -> str:
     """Return `path:line` of a problem, or else of the last frame of a stack that is in the folder."""
     if problem.line and (path := find_file(problem.path)):
         return f"{path}:{problem.line}"
-    for frame in reversed([*FRAME.finditer(prompt)]):
-        if path := find_file(frame[1] or frame[3]):
-            return f"{path}:{frame[2] or frame[4]}"
+    return _find_frame(prompt, find_file)
+
+
+def _find_frame(prompt: str, find_file: Callable[[str], str]) -> str:
+    """Return the place of the frame of a stack that is in the folder and nearest to the error, or an empty text."""
+    frames = [*FRAME.finditer(prompt)]
+    # Python writes the last call last, the others write it first
+    for frame in reversed(frames) if frames and frames[0][1] else frames:
+        path = frame[1] or frame[3] or frame[5] or frame[7]
+        if found := find_file(path):
+            return f"{found}:{frame[2] or frame[4] or frame[6] or frame[8]}"
     return ""

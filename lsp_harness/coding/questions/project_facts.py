@@ -17,6 +17,7 @@ from lsp_harness.index.identifier_words import split_words
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.symbol_table import Symbol
+from lsp_harness.knowledge.stdlib_tables import common_words
 from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
@@ -30,6 +31,8 @@ MAX_SIGNATURE_CHARS = 240
 IMPLEMENTATION = "implementation"
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 
+NAME_FAMILIES = frozenset({"callers", "callees", "tests", "signature", "raises"})
+"""Families of questions that are about a name."""
 RAISE_PATTERNS = (
     r"\braise\s+[A-Za-z_]",
     r"\bthrow\s+(?:new\s+)?[A-Za-z_$]",
@@ -115,7 +118,7 @@ async def find_subject(
         exact = [one for one in near if one.lower() == name.lower()]
         if exact:
             symbols = await find_named(facts, exact[0])
-        elif is_written_as_name(name) or is_misspelled(name, near):
+        elif is_written_as_name(name) or is_misspelled(name, near) or _is_only_name(question, name):
             return NamedDeclarations((), ExactAnswer(describe_absence(facts, f"symbol {name}", near)))
         else:
             return None
@@ -130,6 +133,11 @@ async def find_subject(
     strong = [one for one in symbols if one.kind not in WEAK_KINDS]
     unique = {(one.path, one.qualified): one for one in wanted or strong or symbols}
     return NamedDeclarations(tuple(sorted(unique.values(), key=_rank_symbol)))
+
+
+def _is_only_name(question: Question, name: str) -> bool:
+    """Return whether a plain word of a question can only be meant as a name: it is no ordinary word."""
+    return question.family in NAME_FAMILIES and name.lower() not in common_words()
 
 
 def drop_stubs(symbols: Sequence[Symbol]) -> list[Symbol]:
@@ -200,7 +208,12 @@ async def find_file(facts: ProjectFacts, question: Question) -> str | ExactAnswe
     if not paths:
         stem = PurePosixPath(written).name
         near = [path for path in await facts.index.code_paths(facts.uri) if _is_similar(stem, PurePosixPath(path).name)]
-        return ExactAnswer(describe_absence(facts, f"file {written}", near))
+        absence = describe_absence(facts, f"file {written}", near)
+        folder = written.rpartition("/")[0]
+        beside = await facts.index.code_paths(facts.uri, folder) if folder and not near else []
+        names = ", ".join(path.removeprefix(f"{folder}/") for path in beside[:MAX_MEANINGS])
+        more = ", …" if len(beside) > MAX_MEANINGS else ""
+        return ExactAnswer(f"{absence} {folder} has {names}{more}." if names else absence)
     exact = [path for path in paths if path == written.removeprefix("./")]
     # a file of the program comes before those of tests, benchmarks and examples
     own = [path for path in paths if not (TEST_PATH.search(path) or SIDE_PATH.search(path))]

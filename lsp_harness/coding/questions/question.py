@@ -10,6 +10,7 @@ from lsp_harness.disk.file_reading import read_text
 
 Family = Literal[
     "where",
+    "code",
     "contents",
     "members",
     "callers",
@@ -33,6 +34,10 @@ Family = Literal[
     "findings",
     "results",
 ]
+
+
+ONE = "one"
+"""The topic of a question such as “show me the float one”: its name is only a word of a name."""
 
 
 @cache

@@ -48,7 +48,8 @@ NO_FACT = re.compile(
     r"^\W*(?:why|how(?! (?:many|often|is \S+ (?:declared|documented|tested)|"
     r"(?:do|can|should) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
     r"(?:/|\bor |\band )(?:how|why)\b|\b(?:returns?|gives? back)\b.*\b(?:when|if|for|unless)\b|"
-    r"\bexplain\b|\bmeans?\b(?! its)|\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
+    r"\bwhat (?:do|does|did) (?:NAME(?: in FILE)?|FILE|it|this|that) do\b|\bexplain\b|\bmeans?\b(?! its)|"
+    r"\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b"
 )
 """Questions that no exact answer answers."""
 ORDER = re.compile(

@@ -14,7 +14,11 @@ from lsp_harness.text.misspelling import edit_distance
 
 FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
 """Families in which “it” is a file."""
-MEANS_FILE = re.compile(r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?)\b", re.IGNORECASE)
+EITHER_FAMILIES = frozenset({"code", "documentation"})
+"""Families in which “it” is a file if no declaration was spoken of."""
+MEANS_FILE = re.compile(
+    r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?|in there|in here|in it)\b", re.IGNORECASE
+)
 """Matches a question in which “it” is a file, although a declaration was spoken of, too."""
 SLOTS = ("NAME", "FILE", "FOLDER", "TOPIC", "PROJECT", "END")
 """The words of the table that stand for long patterns."""
@@ -93,6 +97,8 @@ def _match(grammar: _Grammar, text: str, last: QuestionSubject | None) -> Questi
                     # “who uses it” is about the declaration
                     continue
                 slot = "file" if family in FILE_FAMILIES else "name"
+                if last and not last.name and family in EITHER_FAMILIES:
+                    slot = "file"
                 if not (meant := getattr(last, slot, "")):
                     continue
                 slots[slot] = meant

@@ -96,7 +96,7 @@ def test_an_edit_prints_the_expected_transcript(project: Path, script: Script, c
 
 
 def test_a_no_leaves_the_file_and_an_answer_is_shown(project: Path, script: Script, capsys: pytest.CaptureFixture[str]):
-    provider = script("edit", *[RIGHT] * 5, "explain", "It reads a file.")
+    provider = script("edit", *[RIGHT] * 5, "It reads a file.")
     converse(SessionFlags(provider=provider), "validate the input of parse_config", "n", "what does parse_config do?")
     out = capsys.readouterr().out
     assert (project / "src/config.py").read_text() == CONFIG
