@@ -232,7 +232,8 @@ async def _refuse_language(facts: ProjectFacts, task: str) -> str:
     language = find_language(match[1].lower()) if match else UNKNOWN_LANGUAGE
     if match is None or language is UNKNOWN_LANGUAGE:
         return ""
-    languages = {find_language_of_file(path).id for path in await facts.index.code_paths(facts.uri)}
+    found = map(find_language_of_file, await facts.index.code_paths(facts.uri))
+    languages = {one.id for one in found if one}
     if language.id in languages:
         return ""
     has = ", ".join(sorted(filter(None, languages)))

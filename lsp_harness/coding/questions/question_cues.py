@@ -57,6 +57,12 @@ ORDER = re.compile(
     r"generate|move|change|update|improve|optimi[sz]e|simplify|extract|inline|split|port|migrate|document|format|teach|use|"
     r"raise|reject|bug|crash(?:es)?|broken|wrong|complains?)\b"
 )
+NEW_WISH = re.compile(
+    r"\b(?:want|need)s? (?:an?|another|one more) (?:\w+ ){0,2}(?:helper|function|method|class|struct|test|option|flag|"
+    r"parameter|argument|property|field|constant|decorator|module|command)\b"
+    r"(?! (?:that|which) (?:calls?|uses?|tests?|does|is|raises?)\b)"
+)
+"""A wish for something new, which no question is."""
 NEED = re.compile(r"\b(?:should|must|needs? to|has to|have to)\b")
 PLAN = re.compile(
     r"^\W*(?:dear \w+|hi|hello|hey)?\W*(?:(?:if|when|before|once|after|since|because|as|while|in case)\b|"
@@ -130,6 +136,8 @@ def read_cues(prompt: str, declared: Collection[str], last: QuestionSubject | No
 
 def _is_order(clause: _Clause) -> bool:
     """Return whether a clause wants a change."""
+    if NEW_WISH.search(clause.text):
+        return True
     if PLAN.match(clause.text) or ASKS_FIRST.match(clause.text):
         return False
     text = PURPOSE.sub("", clause.text)
