@@ -232,8 +232,8 @@ async def _refuse_language(facts: ProjectFacts, task: str) -> str:
     language = find_language(match[1].lower()) if match else UNKNOWN_LANGUAGE
     if match is None or language is UNKNOWN_LANGUAGE:
         return ""
-    paths = await facts.index.code_paths(facts.uri)
-    languages = {spec.id for path in paths if (spec := find_language_of_file(path)) and spec.id}
+    found = map(find_language_of_file, await facts.index.code_paths(facts.uri))
+    languages = {one.id for one in found if one}
     if language.id in languages:
         return ""
     has = ", ".join(sorted(languages))

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from lsp_harness.coding.location.task_location import TaskPlaces, find_task_places
-from lsp_harness.coding.location.task_mentions import read_task
+from lsp_harness.coding.location.task_mentions import NEAR_CHARS, read_task
 from lsp_harness.coding.plan.understanding import understand_by_facts
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.document import Document
@@ -297,3 +297,9 @@ def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: 
 def test_the_intent_of_prompts_that_leave_no_choice(task: str, intent: str | None):
     known = understand_by_facts(task)
     assert (known[0] if known else None) == intent
+
+
+def test_only_the_words_near_a_name_say_how_it_is_used():
+    # a search in the whole text would take hours in a pasted log
+    assert read_task("create a load_all").names[-1].is_new
+    assert not read_task(f"create a {' ' * NEAR_CHARS}load_all").names[-1].is_new

@@ -20,7 +20,9 @@ def test_a_question_wants_an_answer(prompt: str):
     "prompt",
     ["can you make load faster?", "is it possible to add a timeout to load?", "why not use a set here?",
      "what about using a set?", "does it crash on None? fix that", "when the file is missing, return None",
-     "do the same for save", "have load return None", "is broken, please repair", "show a warning if the file is empty",
+     "do the same for save", "have load return None",
+     "can somebody check in load that the path exists", "is broken, please repair",
+     "show a warning if the file is empty",
      "print the total", "why does load fail on None, and fix it please", "could you rename load to read"],
 )  # fmt: skip
 def test_an_order_is_no_question(prompt: str):

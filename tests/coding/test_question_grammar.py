@@ -233,3 +233,8 @@ def test_there_is_the_last_file(prompt: str):
 )  # fmt: skip
 def test_no_exact_answer_is_given(prompt: str):
     assert read_question(prompt, (), QuestionSubject("load_all", "url.py")) is None
+
+
+def test_a_wish_for_something_new_is_no_question():
+    prompt = "i want a helper is_open(scope) in state.py, true when the type of the scope is open"
+    assert read_question(prompt, ()) is None

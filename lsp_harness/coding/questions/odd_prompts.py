@@ -113,39 +113,47 @@ SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 INSULT = re.compile(
-    r"\b(?:you(?:'re| are|r)?|this(?: tool| thing| program)?(?: is|'s)?|it(?:'s| is)|what a|such a) (?:so |really "
-    r"|just |a |an |fucking |"
-    r"total |completely |piece of )*(?:useless|stupid|dumb|idiot\w*|bad|terrible|awful|worst|garbage|trash|"
-    r"shit\w*|crap\w*|suck\w*|"
-    r"moron|joke|slow|wrong|hopeless)\b|\b(?:fuck|shit|damn|wtf|screw) ?(?:you|this|it|off)?\b",
+    r"\b(?:you(?:'re| are|r)?) (?:so |really |just |a |an |total |completely |fucking |piece of )*"
+    r"(?:useless|stupid|dumb|idiot\w*|bad|terrible|awful|worst|garbage|trash|shit\w*|crap\w*|suck\w*|moron|joke|slow|"
+    r"hopeless)\b|"
+    r"^\W*(?:what a|such a|this(?: tool| thing| program)?(?: is|'s)?|it(?:'s| is)) (?:a |an |piece of |total |so )*"
+    r"(?:useless|stupid|dumb|garbage|trash|shit\w*|crap\w*|suck\w*|joke)\W*\Z|"
+    r"\bfuck(?:ing)? ?(?:you|this|it|off)?\b|^\W*(?:shit|damn|wtf)\W*\Z",
     re.IGNORECASE,
 )
 INJECTION = re.compile(
-    r"\b(?:ignore|forget|disregard|override)\b.{0,30}\b(?:instructions?|prompts?|rules|above)\b|\bsystem prompt\b|"
-    r"\bjailbreak|"
-    r"\byou are now\b|\bact as\b|\bpretend (?:to be|you)|\b(?:reveal|print|show|repeat)\b.{0,20}\b(?:instructions|"
-    r"your prompt)\b",
+    r"\b(?:ignore|forget|disregard|override)\b.{0,30}\b(?:instructions|your (?:rules|prompt)|(?:previous|above|"
+    r"earlier) prompts?)\b|"
+    r"\bjailbreak\b|^\W*(?:you are now|act as|pretend (?:to be|you))\b|"
+    r"\b(?:reveal|print|show|repeat|tell)\b.{0,20}\b(?:your|system) (?:instructions|prompt)\b",
     re.IGNORECASE,
 )
 IMPOSSIBLE = re.compile(
-    r"^\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|publish|release|ship|upload|send|mail|"
-    r"email|post|tweet|book|"
-    r"order|buy|call|phone|remind|schedule|translate|draw|paint|sing|play|install|download|log ?in|restart|reboot|"
-    r"open (?:a |the )?"
-    r"(?:pr|pull request|issue|ticket|browser|page|website)|merge|push|commit|search the (?:web|internet)|google|"
-    r"browse)\b|"
-    r"\b(?:weather|rain|snow|temperature|forecast|capital of|president|football|soccer|news|joke|poem|song|recipe|"
-    r"picture|image|photo|"
-    r"bitcoin|stock price|horoscope|time is it|day is it|birthday|restaurant|hotel|flight|movie|e?-?mail to)\b",
+    r"^\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:"
+    r"(?:push|commit|merge|release|ship|deploy)(?: (?:it|this|that|them|all|everything|(?:my|the|these|all|your) "
+    r"(?:\w+ )?(?:changes?|branch|commits?|code|work|edits?|release|version|pr|pull request)))?"
+    r"(?: (?:and|to|into|now|as)\b.*)?\W*\Z|"
+    r"(?:draw|paint|make|create|generate|show|send)(?: me| us)? (?:an? )?(?:picture|image|photo|drawing|"
+    r"painting|logo)s? of|"
+    r"(?:tell|write|sing|give|read)(?: me| us)? (?:an? |the )?(?:jokes?|poems?|songs?|story|stories|recipes?|"
+    r"news|haiku)\b|"
+    r"(?:install|download|restart|reboot|google)(?: (?!(?:in|if|when|the|a|an)\b)[\w.@/-]+)?\W*\Z|"
+    r"open (?:an? |the )?(?:pr|pull request|issue|ticket|browser|web ?page|website)\b|search the (?:web|internet)\b)|"
+    r"\b(?:what(?:'s| is| will| was)|how(?:'s| is| will)) (?:be )?the (?:weather|temperature outside|news|"
+    r"time(?: now)?\W*\Z|date today)|"
+    r"\bwill it (?:rain|snow|be (?:sunny|cold|warm|hot))\b|\b(?:weather|forecast) (?:in|for|today|tomorrow)\b|"
+    r"\bcapital of\b|"
+    r"\bwhat (?:time|day) is it\b|\bwho (?:is the president|won the)\b|\b(?:bitcoin|stock) price\b|\bhoroscope\b",
     re.IGNORECASE,
 )
 """Matches what no code of a folder is asked for. A prompt that names code of the folder is none of these."""
 IMPOSSIBLE_ORDER = re.compile(
-    r"\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:deploy|tweet|e-?mail|mail|send (?:an?|the|me) "
-    r"(?:\w+ )?(?:e-?mails?|mails?|"
-    r"message|sms|letter)|book (?:an?|me)|buy|phone|remind me|upload|publish|order (?:an?|me))\b(?!\s*(?:\(|"
-    r"should|must|is|are|has|in|"
-    r"returns?|raises?|fails?|crashes|needs?))",
+    r"\W*(?:(?:please|pls|can you|could you|hey|now|ok)\b\W*)*(?:"
+    r"(?:deploy|publish|upload|release) (?:it|this|that|everything|(?:the|my|our) (?:package|project|site|app|"
+    r"code|repo\w*)|to)\b|"
+    r"send (?:an?|the|me) (?:\w+ )?(?:e-?mails?|mails?|sms|letter|text message) (?:to|that|about)\b|"
+    r"(?:e-?mail|mail|phone|call|text) (?:him|her|them|me|us|my \w+)\b|"
+    r"(?:tweet|buy|remind me|order (?:me|us|some)|book (?:me|us|an? (?:table|flight|room|hotel)))\b)",
     re.IGNORECASE,
 )
 """Matches an order that no program which changes code can carry out, whatever code it names."""

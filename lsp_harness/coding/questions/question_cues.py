@@ -59,6 +59,12 @@ ORDER = re.compile(
     r"\b(?:want|need|needs|like|have|could use)\s+an?\s+(?:(?:new|small|simple|public|private|static)\s+)*"
     r"(?:function|method|class|helper|constant|property|test|type guard|module|file|script)\b"
 )
+NEW_WISH = re.compile(
+    r"\b(?:want|need)s? (?:an?|another|one more) (?:\w+ ){0,2}(?:helper|function|method|class|struct|test|option|flag|"
+    r"parameter|argument|property|field|constant|decorator|module|command)\b"
+    r"(?! (?:that|which) (?:calls?|uses?|tests?|does|is|raises?)\b)"
+)
+"""A wish for something new, which no question is."""
 NEED = re.compile(r"\b(?:should|must|needs? to|has to|have to)\b")
 PLAN = re.compile(
     r"^\W*(?:dear \w+|hi|hello|hey)?\W*(?:(?:if|when|before|once|after|since|because|as|while|in case)\b|"
@@ -132,6 +138,8 @@ def read_cues(prompt: str, declared: Collection[str], last: QuestionSubject | No
 
 def _is_order(clause: _Clause) -> bool:
     """Return whether a clause wants a change."""
+    if NEW_WISH.search(clause.text):
+        return True
     if PLAN.match(clause.text) or ASKS_FIRST.match(clause.text):
         return False
     text = PURPOSE.sub("", clause.text)

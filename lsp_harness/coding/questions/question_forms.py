@@ -10,9 +10,9 @@ LEAD = (
 )
 ASKS = re.compile(
     LEAD + r"(?:(?:does|did|is|are|was|were|has|isn't|aren't|doesn't|didn't|hasn't)\b|"
-    r"(?:do|have|can|could|will|would|should|may|might|must) (?:i|we|they|it|this|that|he|she|there|any\w*|"
-    r"some\w*|these|"
-    r"those|the(?! same| other| rest)|its|all|our)\b|"
+    r"(?:do|have) (?:any|some)\w*\b|"
+    r"(?:do|have|can|could|will|would|should|may|might|must) (?:i|we|they|it|this|that|he|she|there|these|those|"
+    r"the(?! same| other| rest)|its|all|our)\b|"
     r"(?:who|whom|whose|which)\b|why\b(?! (?:not|don't))|how (?!about\b)|"
     r"(?:what|where|when)(?:'s|s)? (?:is|are|was|were|does|do|did|has|have|can|could|will|would|should|must|may|"
     r"happens|"

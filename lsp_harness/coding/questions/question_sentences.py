@@ -22,6 +22,8 @@ MEANS_FILE = re.compile(
 """Matches a question in which “it” is a file, although a declaration was spoken of, too."""
 SLOTS = ("NAME", "FILE", "FOLDER", "TOPIC", "PROJECT", "END")
 """The words of the table that stand for long patterns."""
+NAME_WORDS = ("SEE", "WHOLE", "CODE")
+"""The words of the table, such as “body” and “view”, that are often names of declarations, too."""
 MIN_WORD_CHARS, SHORT_WORD_CHARS, LONG_WORD_CHARS = 4, 5, 8
 """Words of fewer letters are not corrected, and in longer ones two slips are."""
 PLAIN_WORD = re.compile(r"(?<![\w`'\"./:_$])[a-z]{4,}(?![\w`'\"/:_$(]|\.\w)")
@@ -167,8 +169,9 @@ def _read_grammar() -> _Grammar:
     families = cast("dict[Family, list[str]]", table["families"])
     sentences = tuple(_Sentence(family, line + "{END}") for family, lines in families.items() for line in lines)
     vocabulary = set[str]()
-    for pattern in [*(sentence.pattern for sentence in sentences), table["lead"], table["tail"]]:
-        plain = re.sub(r"\(\?P<\w+>|\\.|\[[^]]*\]", " ", _expand(pattern, words))
+    patterns = [sentence.pattern for sentence in sentences if sentence.family != "code"]
+    for pattern in [*patterns, table["lead"], table["tail"]]:
+        plain = re.sub(r"\(\?P<\w+>|\\.|\[[^]]*\]", " ", _expand(pattern, {**words, **dict.fromkeys(NAME_WORDS, "")}))
         vocabulary.update(word for word in re.findall("[a-z]+", plain) if len(word) >= MIN_WORD_CHARS)
         # the letter before a question mark may be missing
         vocabulary.update(f"{word}{end}" for word, end in re.findall(r"([a-z]{3,})\(([a-z]+)(?:\|[a-z]+)*\)", plain))
