@@ -14,7 +14,7 @@ from lsp_harness.coding.docstring import WriteDocstring
 from lsp_harness.coding.explain import Explain
 from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.instruct import Instruct
-from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.ladder.repair_tests import NothingFails, RepairTests, find_failures, limit_to_named
 from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.module_tests import find_test_file, open_or_begin
@@ -368,11 +368,23 @@ class CodeTurn:
 
         If the prompt is about failing tests, they need not run the code that was found: they say themselves where the
         file is wrong.
+
+        Raises:
+            NothingFails: The prompt is about failing tests, and they pass.
         """
-        with suppress(NoAnswer):
+        is_about_tests = read_task(self.work.task).repairs_tests
+        try:
             trace = await find_failures(context)
-            return trace if _does_reach(context, trace, span) or read_task(self.work.task).repairs_tests else None
-        return None
+        except NothingFails:
+            if is_about_tests:
+                raise
+            return None
+        except NoAnswer:
+            return None
+        if is_about_tests:
+            # other tests of the project may fail, too
+            return limit_to_named(trace, self.work.task)
+        return trace if _does_reach(context, trace, span) else None
 
     async def _find_findings(self, document: Document, span: Span) -> Sequence[Finding]:
         """Return the findings of a place, those first whose code the prompt names."""

@@ -1,5 +1,6 @@
 """The task that makes failing tests pass by a verified edit of one function or text."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -21,6 +22,7 @@ from lsp_harness.coding.ladder.ladder import (
 from lsp_harness.coding.ladder.slip_kinds import SLIP_NAMES, find_slip_repairs
 from lsp_harness.coding.ladder.slip_source import SlipSource
 from lsp_harness.coding.ladder.suspicion import SuspiciousStatement, add_definitions, find_statements
+from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.errors import IndexIncomplete, NoAnswer
 from lsp_harness.files.secrets import find_secret_lines
@@ -29,6 +31,7 @@ from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.position import Span
+from lsp_harness.text.wording import format_count
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.check import Check
 from lsp_harness.verify.finding import Finding
@@ -41,7 +44,13 @@ MAX_CHECKED_SLIPS = 96
 """Most of them if each one needs a run of all tests."""
 SLIP_SHARE = 0.3
 """The part of the time in which slips are looked for, before the model is asked."""
+NAMED_TEST = re.compile(r"test_|[Tt]est[A-Z]")
+"""Matches the beginning of the name of a test."""
 NOT_RUN = "the failing tests run no statement of this code"
+
+
+class NothingFails(NoAnswer):
+    """The tests ran, and those that a repair is about pass."""
 
 
 async def find_failures(context: TurnContext, *, records_lines: bool = True) -> FailureTrace:
@@ -65,11 +74,25 @@ async def find_failures(context: TurnContext, *, records_lines: bool = True) -> 
     if not trace.run.is_complete:
         raise NoAnswer(f"nothing was changed: the tests that depend on {context.path} did not run to their end")
     if not trace.failures:
-        raise NoAnswer(f"no test that depends on {context.path} fails; nothing was changed")
+        raise NothingFails(f"no test that depends on {context.path} fails; nothing was changed")
     for problem in trace.failures:
         if problem.lacks_module:
             raise NoAnswer(f"{problem.path} cannot be imported ({problem.message}); nothing was changed")
     return trace
+
+
+def limit_to_named(trace: FailureTrace, task: str) -> FailureTrace:
+    """Return a trace with the failures of the tests that a task names, or all of it if the task names none.
+
+    Raises:
+        NothingFails: The named tests do not fail.
+    """
+    names = [mention.last for mention in read_task(task).names if NAMED_TEST.match(mention.last)]
+    titles = {failure.title for failure in trace.failures if any(name in failure.title for name in names)}
+    if names and not titles:
+        others = format_count(len(trace.failures), "other test fails", "other tests fail")
+        raise NothingFails(f"{names[0]} does not fail here ({others}); nothing was changed")
+    return trace.limit_to(titles) if titles else trace
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.coding.ladder import repair_tests as repair_plan
-from lsp_harness.coding.ladder.repair_tests import RepairTests, find_failures
+from lsp_harness.coding.ladder.repair_tests import NothingFails, RepairTests, find_failures, limit_to_named
 from lsp_harness.coding.turn_driver import run_edit_task
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import NoAnswer
@@ -186,6 +186,18 @@ async def test_without_a_failing_test_no_candidate_is_made(repair_bench: RepairB
     with pytest.raises(NoAnswer, match=r"no test that depends on code_module\.py fails"):
         await repair_bench.repair(COUNT.replace("^=", "&="), lambda prompt, index: "never asked")
     assert repair_bench.engine.prompts == []
+
+
+async def test_only_the_tests_that_a_prompt_names_count(whole_bench: RepairBench) -> None:
+    whole_bench.write_tests(AGE_TESTS)
+    engine = HoleEngine(lambda prompt, index: "never asked")
+    trace = await find_failures(whole_bench.create_context(engine, AGE.format("<", ""), Config(), ""))
+    assert len(trace.failures) > 1
+    named = limit_to_named(trace, "fix the failing test test_old")
+    assert [failure.title for failure in named.failures] == ["test_old"]
+    assert limit_to_named(trace, "fix the failing tests") is trace
+    with pytest.raises(NothingFails, match=r"test_words does not fail here \(2 other tests fail\)"):
+        limit_to_named(trace, "fix the failing test test_words")
 
 
 async def test_a_module_that_is_not_installed_is_no_fault_of_the_code(repair_bench: RepairBench) -> None:
