@@ -237,7 +237,7 @@ class CodeTurn:
         elif new_file:
             intent = IntentChosen("generate", "facts", "the prompt names a file that does not exist yet")
         elif parse_rename(self.work.task):
-            intent = IntentChosen("edit", "facts", "the prompt names a parameter, its function and the new name")
+            intent = IntentChosen("edit", "facts", "the prompt asks for a rename and nothing else")
         elif known := understand_by_facts(self.work.task):
             intent = IntentChosen(known[0], "facts", known[1])
         else:
@@ -317,9 +317,7 @@ class CodeTurn:
         written = await edits.write()
         if isinstance(written, Proposal):
             return self._propose(written)
-        proposal = await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
-        _ = edits.renamed and self.turn.append(edits.renamed)
-        return proposal
+        return await self._check_together(written, edits.summary, is_by_model=edits.is_by_model)
 
     async def _fix(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         """Fix the present findings of the place or its failing tests, or else edit it by the prompt.

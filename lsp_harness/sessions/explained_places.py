@@ -5,7 +5,7 @@ calls.
 import re
 
 from lsp_harness.coding.location.task_location import TaskPlace
-from lsp_harness.coding.questions.project_facts import ProjectFacts, find_raised, read_body
+from lsp_harness.coding.questions.project_facts import ProjectFacts, find_lines, find_raised, read_body
 from lsp_harness.coding.shown_code import show_code
 from lsp_harness.index.declaration_shape import is_test_code
 from lsp_harness.index.identifier_words import split_words
@@ -83,5 +83,4 @@ def _show(facts: ProjectFacts, symbol: Symbol, question: str) -> str:
     document = facts.read_text(symbol.path)
     if document is None:
         return ""
-    first, last = document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
-    return show_code(document, symbol.path, first, last, question)
+    return show_code(document, symbol.path, *find_lines(document, symbol), question)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from lsp_harness.coding.location.task_mentions import CODE, read_task
+from lsp_harness.coding.plan.renames import parse_rename
 from lsp_harness.coding.questions.answer_parts import means_tests, read_answer_part, select_part
 from lsp_harness.coding.questions.exact_answers import answer_exactly, find_declared_words, recognize_question
 from lsp_harness.coding.questions.follow_ups import (
@@ -35,7 +36,7 @@ from lsp_harness.coding.questions.odd_prompts import (
     read_single_word,
 )
 from lsp_harness.coding.questions.other_languages import read_other_language
-from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts
+from lsp_harness.coding.questions.project_facts import ExactAnswer, ProjectFacts, find_lines
 from lsp_harness.coding.questions.question import Question, QuestionSubject
 from lsp_harness.errors import IndexIncomplete, UsageError
 from lsp_harness.events.plan_events import PlaceChosen
@@ -180,8 +181,9 @@ async def _find_new_subject(facts: ProjectFacts, last: LastWork) -> LastWork:
     """Return the last work with the declaration that its edit has made or renamed, if the file has it now."""
     if not (last.is_applied and last.path):
         return last
-    renamed = RENAME.search(last.task)
-    new = {renamed["new"]} if renamed else {one.last for one in read_task(last.task).names if one.is_new}
+    rename, match = parse_rename(last.task), RENAME.search(last.task)
+    renamed = rename.new if rename else match["new"] if match else ""
+    new = {renamed} if renamed else {one.last for one in read_task(last.task).names if one.is_new}
     # the one inside of the type that was named, or beside the old name
     owners = [*([] if renamed else [last.symbol]), last.symbol.rpartition(".")[0], ""]
     symbols = await facts.index.symbols_in(facts.uri, last.path)
@@ -301,7 +303,7 @@ def _make_place(facts: ProjectFacts, answer: ExactAnswer) -> PlaceChosen | None:
         return None
     if symbol is None:
         return PlaceChosen(path, "", "", 0, 0, "index", document.hash)
-    first, last = document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
+    first, last = find_lines(document, symbol)
     return PlaceChosen(path, symbol.qualified, symbol.kind, first, last, "index", document.hash)
 
 

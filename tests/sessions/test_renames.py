@@ -143,10 +143,11 @@ async def test_imports_stay_sorted_where_the_project_sorts_them(open_scripted: O
     assert (folder / "user.py").read_text() == "from store import ALL, LIMIT\n\nprint(LIMIT, ALL)\n"
 
 
-async def test_a_follow_up_knows_the_new_name(open_scripted: OpenScripted, tmp_path: Path) -> None:
+@pytest.mark.parametrize("prompt", ["rename load_all to read_everything", "function load_all => read_everything"])
+async def test_a_follow_up_knows_the_new_name(open_scripted: OpenScripted, tmp_path: Path, prompt: str) -> None:
     opened = await open_scripted(driver="code")
     folder = tmp_path / "project"
     (folder / "store.py").write_text(STORE)
-    await ask(opened, "rename load_all to read_everything")
+    await ask(opened, prompt)
     await ask(opened, "hm, rename it to read_rows please")
     assert (folder / "store.py").read_text() == STORE.replace("load_all", "read_rows")

@@ -24,7 +24,6 @@ from lsp_harness.events.plan_events import (
     ItemCompleted,
     ItemDecided,
     LoggedEdit,
-    PlaceChosen,
     PlannedItem,
     PlanProposed,
     PlanSkipped,
@@ -165,7 +164,6 @@ class PlannedEdits:
         located: The code that the task is about.
         summary: How the edits were made, in words.
         is_by_model: Whether the model wrote at least one edit.
-        renamed: The declaration with its new name, if it was renamed.
     """
 
     work: EditWork
@@ -174,7 +172,6 @@ class PlannedEdits:
     located: LocatedTask
     summary: str = field(default="", init=False)
     is_by_model: bool = field(default=True, init=False)
-    renamed: PlaceChosen | None = field(default=None, init=False)
     _texts: TurnTexts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -363,11 +360,6 @@ class PlannedEdits:
             logged = tuple(LoggedEdit(edit.start, edit.end, rename.new) for edit in moved)
             self._record(number, item, before, logged, "a rename")
         self.summary, self.is_by_model = f"the rename in {format_count(len(items), 'place')}", False
-        if not search.is_local:
-            best = self.located.ranking.best
-            symbol = f"{best.symbol[: -len(best.symbol.rpartition('.')[2])]}{rename.new}"
-            text_hash = self._texts.present(best.path).hash
-            self.renamed = PlaceChosen(best.path, symbol, best.kind, best.first, best.last, "index", text_hash)
         return self._texts.create_changes()
 
 

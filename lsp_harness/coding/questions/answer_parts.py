@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.text.wording import format_count
 
 MAX_CHARS = 120
 THOSE = (
@@ -100,7 +101,7 @@ def select_part(answer: str, part: AnswerPart, last_path: str) -> str:
     where = f" {'outside of' if part.is_without else 'in'} {place}" if place else ""
     head = f"{len(kept)} of the {len(places)} places {'is' if len(kept) == 1 else 'are'}{where}"
     if not place:
-        head = f"There {'is' if len(places) == 1 else 'are'} {len(places)} place{'' if len(places) == 1 else 's'}"
+        head = f"There {'is' if len(places) == 1 else 'are'} {format_count(len(places), 'place')}"
     if OTHER_FILES.search(answer):
         head += ", of those that the answer showed"
     return "\n".join([f"{head}{':' if kept else '.'}", *kept])

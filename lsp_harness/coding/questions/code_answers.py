@@ -10,6 +10,7 @@ from lsp_harness.coding.questions.project_facts import (
     answer_about,
     describe_absence,
     find_file,
+    find_lines,
     format_list,
 )
 from lsp_harness.coding.questions.question import ONE, Question
@@ -45,8 +46,7 @@ def _show_symbol(facts: ProjectFacts, symbol: Symbol) -> str:
     document = facts.read_text(symbol.path)
     if document is None:
         return f"{symbol.path} cannot be read, or no model may see it."
-    first, last = document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
-    return show_code(document, symbol.path, first, last, "", max_lines=MAX_SHOWN_LINES)
+    return show_code(document, symbol.path, *find_lines(document, symbol), "", max_lines=MAX_SHOWN_LINES)
 
 
 async def _show_one(facts: ProjectFacts, question: Question) -> ExactAnswer | None:

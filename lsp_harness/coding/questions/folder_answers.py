@@ -16,6 +16,7 @@ from lsp_harness.coding.questions.project_facts import (
     describe_symbol,
     drop_stubs,
     find_file,
+    find_lines,
     find_raised,
     format_list,
     format_place,
@@ -382,8 +383,8 @@ async def show_declaration_commits(facts: ProjectFacts, question: Question) -> E
         document = facts.read_text(symbol.path)
         if document is None:
             return f"{head} cannot be read."
-        last = document.line_of(max(symbol.start, symbol.end - 1)) + 1
-        lines = f"{document.line_of(symbol.start) + 1},{last}:{symbol.path}"
+        first, last = find_lines(document, symbol)
+        lines = f"{first},{last}:{symbol.path}"
         found = (await facts.run_git("log", "-s", "-5", COMMIT_FORMAT, "--date=short", f"-L{lines}")).splitlines()
         return f"The last commits that changed {head}:{format_list(found)}" if found else f"No commit has {head}."
 

@@ -15,7 +15,7 @@ from lsp_harness.kernel.projections.code_progress import LastWork
 
 FollowUpKind = Literal["undo", "undo_all", "correction", "retry", "same", "go_on"]
 EDITS = frozenset({"edit", "fix", "generate"})
-"""What prompts ask for that change code."""
+"""The intents of prompts that change code."""
 MAX_CHARS = 300
 LEAD = (
     r"(?:(?:please|pls|ok(?:ay)?|nah|no|nope|(?:can|could|would) you|i (?:don't|dont|do not) like (?:it|that|this)|"
@@ -177,7 +177,7 @@ ALSO_IN = _compile(
     r"error message|message|tests?))",
     TAIL,
 )
-"""The same change in another part of the last place."""
+"""Matches a wish for the last change in another part of the last place."""
 MAX_ORDER_WORDS = 9
 """A longer order may be about something else than the last place."""
 NEW_THING = _compile(r"\b(?:new|file|module|script|class|package|folder|project|command|readme|changelog)\b")

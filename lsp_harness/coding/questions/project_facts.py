@@ -285,6 +285,11 @@ def read_body(facts: ProjectFacts, symbol: Symbol) -> str:
     return decode(document.data[symbol.start : symbol.end]) if document else ""
 
 
+def find_lines(document: Document, symbol: Symbol) -> tuple[int, int]:
+    """Return the first and the last line of a declaration in its text, from 1."""
+    return document.line_of(symbol.start) + 1, document.line_of(max(symbol.start, symbol.end - 1)) + 1
+
+
 async def answer_about(
     facts: ProjectFacts,
     question: Question,
