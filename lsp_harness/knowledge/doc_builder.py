@@ -3,6 +3,7 @@ documentation."""
 
 import re
 from collections.abc import Iterable
+from textwrap import dedent
 
 from lsp_harness.files.secrets import redact
 from lsp_harness.knowledge.doc_fragment import SELF_PARAMETER, DocFragment
@@ -24,6 +25,8 @@ MAX_SIGNATURE_CHARS = 400
 """Largest length of a signature."""
 MAX_PARAGRAPH_CHARS = 600
 """Largest length of a paragraph."""
+MAX_DETAILS_CHARS = 2400
+"""Largest length of the documentation behind the first paragraph."""
 COMMENT_WINDOW_BYTES = 20_000
 """Number of bytes that are searched for documentation."""
 STRING = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
@@ -53,23 +56,23 @@ def read_signature(language: LanguageSpec, data: bytes, declaration: Declaration
 
 
 def read_documentation(language: LanguageSpec, data: bytes, declaration: Declaration) -> str:
-    """Return the first paragraph of a declaration's docstring or comment."""
+    """Return a declaration's docstring or comment, the first paragraph on one line."""
     if _has_docstrings(language):
         body_start = min(declaration.end, declaration.body_start)
         return _clean_docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
-    return _first_paragraph(
+    return _read_paragraphs(
         _comment_lines(language, decode(data[max(0, declaration.start - COMMENT_WINDOW_BYTES) : declaration.start]))
     )
 
 
 def read_module_documentation(language: LanguageSpec, data: bytes) -> str:
-    """Return the first paragraph of the documentation at the beginning of a file."""
+    """Return the documentation at the beginning of a file, the first paragraph on one line."""
     text = decode(data[:COMMENT_WINDOW_BYTES])
     if _has_docstrings(language):
         return _clean_docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
     if mark := language.declarations.module_doc_comment:
         lines = [line.strip() for line in text.split("\n")]
-        return _first_paragraph(line[len(mark) :] for line in lines if line.startswith(mark))
+        return _read_paragraphs(line[len(mark) :] for line in lines if line.startswith(mark))
     return ""
 
 
@@ -80,7 +83,7 @@ def _has_docstrings(language: LanguageSpec) -> bool:
 
 def _clean_docstring(text: str) -> str:
     match = DOCSTRING.match(text)
-    return _first_paragraph(match[2].split("\n")) if match else ""
+    return _read_paragraphs(match[2].split("\n")) if match else ""
 
 
 def _comment_lines(language: LanguageSpec, text_above: str) -> list[str]:
@@ -107,15 +110,20 @@ def _comment_lines(language: LanguageSpec, text_above: str) -> list[str]:
     return comment[::-1]
 
 
-def _first_paragraph(lines: Iterable[str]) -> str:
-    paragraph: list[str] = []
+def _read_paragraphs(lines: Iterable[str]) -> str:
+    """Return the first paragraph on one line, and behind an empty line the others as they are written."""
+    paragraph, others = list[str](), list[str]()
     for line in lines:
         stripped = line.strip()
-        if stripped.startswith("@") or (paragraph and not stripped):
+        if others or (paragraph and (not stripped or stripped.startswith("@"))):
+            others.append(line.rstrip())
+        elif stripped.startswith("@"):
             break
-        if stripped:
+        elif stripped:
             paragraph.append(stripped)
-    return _cut_text(redact(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
+    first = _cut_text(redact(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
+    rest = _cut_text(redact(dedent("\n".join(others)).strip()), MAX_DETAILS_CHARS)
+    return f"{first}\n\n{rest}" if rest else first
 
 
 def _cut_text(text: str, max_chars: int) -> str:
@@ -144,7 +152,9 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         text = result.texts[0] if result.texts else None
         documentation = read_module_documentation(text.language, text.data) if text else ""
         file = str(text.path.relative_to(result.package.folder)) if text else ""
-        return DocFragment(package.name, package.version, module.name, name, "module", "", documentation, file)
+        first, _, rest = documentation.partition("\n\n")
+        names = (package.name, package.version, module.name, name, "module")
+        return DocFragment(*names, "", first, file, details=rest)
     search = PackageSearch(rules)
     call_method = (
         search.find_member(result, [call_method_name])
@@ -156,13 +166,16 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
     if call_method:
         # The value is an object with `__call__`, so it is shown as a function.
         line = SELF_PARAMETER.sub("(", line.replace("__call__", result.declaration.name, 1), count=1)
+    text = _find_documentation(result, overloads) or _find_source_documentation(rules, module, name, result)
+    documentation, _, details = text.partition("\n\n")
     return DocFragment(
         *(package.name, package.version, module.name, name, first.declaration.kind),
         line,
-        _find_documentation(result, overloads) or _find_source_documentation(rules, module, name, result),
+        documentation,
         str(first.text.path.relative_to(first.module.package.folder)),
         _find_constructor(rules, result) if result.declaration.kind in TYPE_KINDS else "",
         len(overloads),
+        details,
     )
 
 

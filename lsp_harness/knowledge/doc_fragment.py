@@ -33,6 +33,8 @@ class DocFragment:
     """The signature of the constructor if this is a type."""
     overloads: int = 1
     """Number of signatures; `signature` is the first one."""
+    details: str = ""
+    """The documentation behind its first paragraph, in lines."""
 
     @property
     def release(self) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from lsp_harness.errors import UsageError
 from lsp_harness.index.index_query import IndexQuery
@@ -74,6 +75,7 @@ def _describe(fragment: DocFragment) -> str:
         f"{fragment.release}: {fragment.signature or fragment.name or fragment.module}{several}",
         fragment.constructor and f"  {fragment.constructor}",
         f"  {fragment.documentation or 'It has no documentation.'}",
+        fragment.details and f"\n{indent(fragment.details, '  ')}\n",
         fragment.file and f"  {fragment.file}",
     ]
     return "\n".join(line for line in lines if line)

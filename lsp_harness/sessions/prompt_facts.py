@@ -136,7 +136,7 @@ async def read_prompt(
     if answered := await _answer(facts, read_single_word(task, declared)):
         return answered
     subject = QuestionSubject(last.symbol, last.path) if last.path else None
-    if answered := await _answer(facts, recognize_question(task, declared, subject)):
+    if answered := await _answer(facts, await recognize_question(facts, task, declared, subject)):
         return answered
     if english := read_other_language(task, declared):
         return read_follow_up(english, last, declared) or FollowUp("go_on", english)
@@ -167,7 +167,7 @@ async def _answer_part(facts: ProjectFacts, task: str, last: LastWork) -> Answer
     if part is None:
         return None
     subject = QuestionSubject(last.symbol, last.path) if last.path else None
-    question = recognize_question(last.task, await find_declared_words(facts, last.task), subject)
+    question = await recognize_question(facts, last.task, await find_declared_words(facts, last.task), subject)
     if question and question.family == "callers" and means_tests(part) and not part.is_without:
         # the answer about callers shows only some tests
         question = replace(question, family="tests")
@@ -281,7 +281,7 @@ def _find_path(root: Path, path: str) -> str:
 
 async def find_answer(facts: ProjectFacts, task: str) -> AnsweredQuestion | None:
     """Return the exact question that a prompt asks, with its answer, or None. Raise HarnessError."""
-    return await _answer(facts, recognize_question(task, await find_declared_words(facts, task)))
+    return await _answer(facts, await recognize_question(facts, task, await find_declared_words(facts, task)))
 
 
 async def read_git(root: Path, *arguments: str) -> str:

@@ -173,7 +173,7 @@ def make_facts(indexed: IndexedFolder, git: dict[tuple[str, ...], str] = GIT) ->
 
 async def ask(indexed: IndexedFolder, prompt: str) -> ExactAnswer | None:
     facts = make_facts(indexed)
-    question = recognize_question(prompt, await find_declared_words(facts, prompt))
+    question = await recognize_question(facts, prompt, await find_declared_words(facts, prompt))
     assert question, prompt
     return await answer_exactly(facts, question)
 
@@ -337,7 +337,7 @@ async def test_a_long_list_is_cut_and_counted(tmp_path_factory: pytest.TempPathF
 
 async def test_one_of_a_file_is_found_by_a_word_of_its_name(indexed_folder: IndexedFolder):
     facts = make_facts(indexed_folder)
-    question = recognize_question("show me the cached one", (), QuestionSubject("", "src/box/store.py"))
+    question = await recognize_question(facts, "show me the cached one", (), QuestionSubject("", "src/box/store.py"))
     assert question
     assert question == Question("code", "cached", "src/box/store.py", topic="one")
     answer = await answer_exactly(facts, question)

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -65,5 +66,7 @@ def _print_fragment(fragment: DocFragment) -> None:
         say(f"  {fragment.constructor}")
     if fragment.documentation:
         say(f"  {fragment.documentation}")
+    if fragment.details:
+        say(f"\n{indent(fragment.details, '  ')}\n")
     if fragment.file:
         say(f"  {fragment.file}")

@@ -44,7 +44,9 @@ LEAD = (
     r"i (?:want|need|would like) to|we (?:should|need to|have to)|let's|let us)\b[\s,.!:]*)*"
 )
 TAIL = (
-    r"(?:[\s,]*(?:please|pls|plz|thanks?|thank you|everywhere|in (?:all|the whole) (?:files|places|project|code|repo)|"
+    r"(?:[\s,]*(?:please|pls|plz|thanks?|thank you|instead|rather|too|as well|(?:and )?also in (?:the )?(?:unit )?"
+    r"(?:tests?|docs?|documentation|examples?|comments?)|everywhere|in (?:all|the whole) (?:files|places|project|code|"
+    r"repo)|"
     r"(?:and|also)? ?(?:update|fix|adapt|change) (?:all |the |its |every )*(?:callers?|references|usages|uses|imports|"
     r"tests|call sites|occurrences))\b)*[\s.!?]*"
 )
@@ -58,6 +60,8 @@ FORMS = tuple(
         rf"{PLACE_BEFORE}[\s,:]+(?:please |pls )?(?:call|name)\s+{OLD}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
         rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
         rf"{OLD}{PLACE}?{ARROW}{NEW}",
+        rf"rename\s+{OLD}{PLACE}?[\s,;:.-]+(?:(?:the )?new name(?: is| should be| shall be)?|call it|to)[\s:=]+{NEW}",
+        rf"{OLD}{PLACE}?[\s,;:.-]+(?:please |pls )?(?:call|name|rename) it (?:to )?{NEW}",
     )
 )
 """The sentences of a rename. A group may stand twice in a sentence, and the first one with a text counts."""
@@ -66,6 +70,8 @@ DESCRIBED = tuple(
     for form in (
         rf"(?:the|our)\s+(?:\S+\s+){{2,20}}?{SHALL}\s+{NEW}",
         rf"rename\s+(?:the|our)\s+(?:\S+\s+){{2,20}}?(?:to|into)\s+{NEW}",
+        rf"(?:rename\s+)?(?:the|our)\s+(?:\S+\s+){{2,25}}?(?:please |pls )?(?:call|name|rename) it (?:to )?{NEW}",
+        rf"rename\s+(?:the|our)\s+(?:\S+\s+){{2,25}}?(?:the )?new name(?: is)?[\s:=]+{NEW}",
     )
 )
 """The sentences of a rename of code that is described and not named."""

@@ -13,6 +13,7 @@ from typing import Any, Literal, cast, get_args
 
 from lsp_harness.coding.location.task_mentions import read_task
 from lsp_harness.coding.plan.plan_choice import fit_question
+from lsp_harness.coding.questions.question_forms import GETS_MORE
 from lsp_harness.files.secrets import redact
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import one_of_grammar, parse_one_of
@@ -122,6 +123,8 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
         return "generate", "the prompt asks for tests"
     if ASKS_FOR_DOCS.search(text) and not IS_QUESTION.match(text):
         return "generate", "the prompt asks for documentation"
+    if GETS_MORE.search(text):
+        return "edit", "the prompt says what the code shall have"
     if SHALL_DO.search(text) and not (IS_WRONG.search(text) or NEW_OR_WRONG.search(text) or IS_QUESTION.match(text)):
         return "edit", "the prompt says what the code shall do"
     return None

@@ -6,6 +6,7 @@ A plain word that is no name of the folder may be an ordinary noun, so the quest
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from lsp_harness.coding.questions.code_answers import show_changes, show_source
 from lsp_harness.coding.questions.folder_answers import (
@@ -69,6 +70,12 @@ ANSWERERS: Mapping[Family, Answerer] = {
 """The function that answers each family of questions. It returns None if the question is about none of our names."""
 
 
+FOLDER_BEFORE = re.compile(
+    r"/|\b(?:in|inside|under|within|below|of|from|has|have|folder|directory|dir)\b", re.IGNORECASE
+)
+"""Matches words beside which a folder is named."""
+
+
 async def find_declared_words(facts: ProjectFacts, prompt: str) -> set[str]:
     """Return the words of a prompt that are names of declarations. Raise HarnessError if the index cannot be read.
 
@@ -79,15 +86,37 @@ async def find_declared_words(facts: ProjectFacts, prompt: str) -> set[str]:
     return {symbol.name for symbol in declared if symbol.kind not in WEAK_KINDS}
 
 
-def recognize_question(prompt: str, declared: Collection[str], last: QuestionSubject | None = None) -> Question | None:
+async def find_folders(facts: ProjectFacts, prompt: str) -> dict[str, str]:
+    """Return the words of a prompt that name a folder with code, with the path of each. Raise HarnessError.
+
+    A word may be a path, its end, or the name of a folder. The name of the workspace folder is none of these.
+    """
+    words = {word.rstrip("/") for word in re.findall(r"[\w@.+~-]+(?:/[\w@.+~-]+)*/?", prompt)} - {facts.name}
+    if not words:
+        return {}
+    parents = {parent for path in await facts.index.code_paths(facts.uri) for parent in PurePosixPath(path).parents}
+    paths = sorted((str(one) for one in parents if one.name), key=lambda path: (path.count("/"), path))
+    return {word: path for path in reversed(paths) for word in words if f"/{path}".endswith(f"/{word}")}
+
+
+async def recognize_question(
+    facts: ProjectFacts, prompt: str, declared: Collection[str], last: QuestionSubject | None = None
+) -> Question | None:
     """Return the exact question that a prompt asks, or None.
 
     Args:
+        facts: The facts of the folder.
         prompt: The prompt of the user.
         declared: The words of the prompt that are names of declarations.
         last: What the session was about last, for words such as “it”.
+
+    Raises:
+        HarnessError: The index cannot be read.
     """
-    question = read_question(prompt, declared, last)
+    folders = await find_folders(facts, prompt) if FOLDER_BEFORE.search(prompt) else {}
+    question = read_question(prompt, declared, last, folders.keys())
+    if question and question.folder:
+        question = replace(question, folder=folders.get(question.folder, question.folder))
     if question is None or last is None or question.file:
         return question
     if question.topic == ONE or question.name == last.name:

@@ -17,6 +17,7 @@ from lsp_harness.coding.questions.project_facts import (
     drop_stubs,
     find_file,
     find_lines,
+    find_named,
     find_raised,
     format_list,
     format_place,
@@ -141,14 +142,35 @@ async def show_results(facts: ProjectFacts, question: Question) -> ExactAnswer |
         word = question.name.lower()
         paths = _select_test_files(await facts.index.code_paths(facts.uri))
         named = [path for path in paths if word in re.split(r"[\W_]+", path.rpartition("/")[2].lower())]
+        named = named or await _find_test_files(facts, question.name)
         if not named:
             return ExactAnswer(f"{facts.name} has no file of tests with the name {question.name}.")
-        results = [f"{path}:\n{chr(10).join(await facts.run_tests(path))}" for path in named[:MAX_RUN_FILES]]
-        return ExactAnswer("\n".join(results), path=named[0])
+        return await _run_files(facts, named)
+    if question.folder:
+        paths = _select_test_files(await facts.index.code_paths(facts.uri, question.folder))
+        none = ExactAnswer(f"{question.folder} has no file of tests.")
+        return await _run_files(facts, paths) if paths else none
     path = await find_file(facts, question) if question.file else ""
     if isinstance(path, ExactAnswer):
         return path
     return ExactAnswer("\n".join(await facts.run_tests(path)))
+
+
+async def _find_test_files(facts: ProjectFacts, name: str) -> list[str]:
+    """Return the files of the tests that run a declaration."""
+    paths = list[str]()
+    for symbol in await find_named(facts, name):
+        overview = await facts.index.symbol_overview(facts.uri, symbol)
+        paths += [edge.path for edge in (overview.graph.tests if overview else ())]
+    return list(dict.fromkeys(paths))
+
+
+async def _run_files(facts: ProjectFacts, paths: Sequence[str]) -> ExactAnswer:
+    """Run the first files of tests, and say which ones were left out."""
+    results = [f"{path}:\n{chr(10).join(await facts.run_tests(path))}" for path in paths[:MAX_RUN_FILES]]
+    if rest := len(paths) - MAX_RUN_FILES:
+        results += [f"Not run: {format_count(rest, 'more file')}."] if rest > 0 else []
+    return ExactAnswer("\n".join(results), path=paths[0])
 
 
 async def show_header(facts: ProjectFacts, question: Question) -> ExactAnswer | None:
@@ -254,6 +276,8 @@ TOPICS = (
 FILE_TOPICS = re.compile(
     r"(?:(unit test|test|spec|source|python|py|typescript|tsx?|rust|rs|javascript|jsx?)s?\s+)?(?:files?|modules?)$"
 )
+ENDING_TOPIC = re.compile(r"\*?(\.[\w.]+) files?$")
+"""Matches files with an ending, as a topic: `.test.ts files`."""
 SAME_TOPICS = {
     "error": "exception",
     "error type": "exception",
@@ -294,6 +318,8 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
         if isinstance(await find_file(facts, module), str):
             return await list_contents(facts, module)
         return ExactAnswer(describe_absence(facts, f"folder {question.folder} with code", ()))
+    if match := ENDING_TOPIC.match(question.topic):
+        return await _list_files_ending(facts, match[1], question.folder, where)
     if match := FILE_TOPICS.match(question.topic.lstrip(".")):
         return await _list_files(facts, question, match[1] or "", where)
     if line_topic := read_line_topic(_read_singular(question.topic)):
@@ -306,6 +332,9 @@ async def list_kinds(facts: ProjectFacts, question: Question) -> ExactAnswer | N
     )
     unique = list({(one.path, one.qualified): one for one in drop_stubs(found)}.values())
     code = [one for one in unique if not is_test_code(one.path, one.qualified)]
+    if unique and not code:
+        tested = _list_topic(topic, unique, f"in the tests of {question.folder or facts.name}")
+        return ExactAnswer(f"There are no {topic.plural} {where} outside of tests. {tested.text}")
     answer = _list_topic(topic, code, where)
     if tests := len(unique) - len(code):
         more = f"{format_count(tests, 'more', 'more')} in tests"
@@ -327,6 +356,16 @@ async def _list_files(facts: ProjectFacts, question: Question, kind: str, where:
     noun = f"{kind} file".strip()
     text = f"There {_count_files(paths, noun)} with code {where}" if paths else f"There are no {noun}s {where}"
     return ExactAnswer(f"{text}:{format_list(paths)}" if paths else f"{text}.")
+
+
+async def _list_files_ending(facts: ProjectFacts, ending: str, folder: str, where: str) -> ExactAnswer:
+    """Say which files, of all that git knows or may know, have an ending."""
+    listed = await facts.run_git("ls-files", "--cached", "--others", "--exclude-standard", "--", folder or ".")
+    paths = sorted(path for path in listed.splitlines() if path.endswith(ending))
+    noun = f"{ending} file"
+    if not paths:
+        return ExactAnswer(f"There are no {noun}s {where}.")
+    return ExactAnswer(f"There {_count_files(paths, noun)} {where}:{format_list(paths)}")
 
 
 def _count_files(paths: Sequence[str], noun: str) -> str:

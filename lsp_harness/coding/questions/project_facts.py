@@ -112,7 +112,11 @@ async def find_subject(
     symbols = await find_named(facts, name)
     if not symbols and "." in name:
         # a member that the type inherits, or a name behind the name of its module
-        symbols = await _find_member(facts, *name.rsplit(".", 1))
+        owner, last = name.rsplit(".", 1)
+        symbols = await _find_member(facts, owner, last)
+        if not symbols and question.family == "signature":
+            # a parameter of the owner
+            symbols = await find_named(facts, owner)
     if not symbols:
         near = await facts.index.near_names(facts.uri, name.rpartition(".")[2])
         exact = [one for one in near if one.lower() == name.lower()]
@@ -313,10 +317,22 @@ async def answer_about(
     return ExactAnswer("\n\n".join(texts), subject.symbols[0])
 
 
+MAX_RAISED_LINES = 6
+"""Most lines of one statement that are shown on one line."""
+
+
 def find_raised(body: str, first_line: int) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a body that raise something, with their numbers, from 1, but not lines of comments."""
-    for number, line in enumerate(body.splitlines(), first_line + 1):
-        if line.lstrip().startswith(("#", "//", "*")):
+    """Yield the statements of a body that raise something, each on one line, with their lines from 1.
+
+    Comments are left out.
+    """
+    lines = body.splitlines()
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(("#", "//", "*")) or not RAISE.search(line):
             continue
-        if RAISE.search(line):
-            yield line.strip()[:MAX_SIGNATURE_CHARS], number
+        statement = line.strip()
+        for more in lines[number + 1 : number + MAX_RAISED_LINES]:
+            if statement.count("(") <= statement.count(")"):
+                break
+            statement = f"{statement}{'' if statement.endswith('(') else ' '}{more.strip()}"
+        yield statement[:MAX_SIGNATURE_CHARS], first_line + number + 1

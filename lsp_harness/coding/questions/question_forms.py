@@ -22,6 +22,12 @@ ASKS = re.compile(
     r"i(?:'d like| want| need|'m trying| would like) to (?:see|know|understand|read|look)\b)",
     re.IGNORECASE,
 )
+GETS_MORE = re.compile(
+    r"\b(?:can|could|may)\s+(?!you\b|u\b|i\b|we\b)(?:[^\s,;?!]+\s+){1,8}?(?:get|have|take|accept|support)\s+"
+    r"(?:an?|another|one more)\b(?!\s+(?:look|idea|list|error|exception))",
+    re.IGNORECASE,
+)
+"""Matches a polite wish for something more: “can increment get an optional step?”."""
 WISH = re.compile(
     r"\b(?:is there a way|are you able|(?:is|would) (?:it|that|this) (?:be )?(?:possible|ok(?:ay)?|fine)) to\b",
     re.IGNORECASE,
@@ -33,7 +39,7 @@ CLAUSE = re.compile(r"[.;?!]\s+|,\s+(?:and |so |then |please )*|\s(?:and|then) (
 def is_surely_question(prompt: str) -> bool:
     """Return whether a prompt only wants an answer, and no clause of it orders a change."""
     text = " ".join(prompt.replace("’", "'").split())
-    if not ASKS.match(text) or WISH.search(text):
+    if not ASKS.match(text) or WISH.search(text) or GETS_MORE.search(text):
         return False
     clauses = CLAUSE.split(text)
     return not any(ORDER.match(clause) and not _tells(clause) for clause in clauses[1:])

@@ -33,6 +33,22 @@ CLAUSE_START = re.compile(
     r"tell)\b)|\b(?:to\s+know|tell\s+me|to\s+see|to\s+ask|wondering|wonder)\s+(?:first\s+)?",
     re.IGNORECASE,
 )
+ASKS_FIRST = re.compile(
+    r"\W*(?:and |so |but |or |please |can you |could you |would you |i want to |i'd like to |do you |just )*(?:who|"
+    r"whom|whose|what|which|where|when|how|why|is|are|was|were|does|do|did|has|have|can|could|will|would|may|any|show|list|give|"
+    r"print|find|tell|name|count|run|execute|lint|check|git|see|view|read|outline)\b",
+    re.IGNORECASE,
+)
+"""Matches the beginning of a clause that asks by itself. A few nouns in front of a question are its subject."""
+PRONOUN = re.compile(r"\b(?:it|them|this|that|those|these)$", re.IGNORECASE)
+SHORT_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an the is are was has had do did it in of to for by on at as or and not no so me us we i you all any my our "
+        "your its their them they",
+    )
+)
+"""Short words of questions, which are no names, even if a method is called so."""
 ORDER = re.compile(
     r"(?:please\s+)?(?:add|fix|repair|mend|make|correct|change|update|write|create|remove|rename|delete|implement|let|use|"
     r"refactor|move|replace|convert|generate|explain)\b",
@@ -82,7 +98,9 @@ def read_sentence(text: str, last: QuestionSubject | None = None) -> Question | 
     """
     grammar = _read_grammar()
     for before, clause in _list_clauses(grammar.tail.sub("", text)):
-        if found := _match(grammar, clause, _find_subject(before) or last):
+        found = _match(grammar, clause, _find_subject(before) or last)
+        # “the commits that concern router.ts, can I see them” does not want to see the file
+        if found and not (before and found.family == "code" and PRONOUN.search(clause)):
             return found
     return None
 
@@ -121,7 +139,9 @@ def _list_clauses(text: str) -> Iterator[tuple[str, str]]:
     ends = [len(text), *(match.start() for match in reversed([*CLAUSE_END.finditer(text)]))]
     for start in [0, *(match.end() for match in CLAUSE_START.finditer(text))]:
         for end in ends:
-            if end > start and (start or end < len(text)):
+            is_part = end > start and (start or end < len(text))
+            # “the last commit, which files did it change?” asks in its second clause
+            if is_part and (end == len(text) or text[end] == "?" or ASKS_FIRST.match(text, start)):
                 yield text[:start], text[start:end]
 
 
@@ -135,7 +155,7 @@ def _find_subject(text: str) -> QuestionSubject | None:
 
 def is_question_word(word: str) -> bool:
     """Return whether a word is one of the sentences, so that it is seldom the name of a declaration."""
-    return word.lower() in _read_grammar().vocabulary
+    return word.lower() in SHORT_WORDS or word.lower() in _read_grammar().vocabulary
 
 
 def correct_words(text: str) -> str:

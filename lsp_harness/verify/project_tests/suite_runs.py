@@ -223,11 +223,7 @@ class SuiteRuns:
                 (key, choice.files, number),
                 lambda: self._run_unlimited(suite, texts_before(changes), replace(choice, lines={}), suspects),
             )
-            flaky |= {
-                test
-                for test in suspects
-                if _did_pass(after, test, is_file=test in files) or not _did_pass(before, test, is_file=test in files)
-            }
+            flaky |= {test for test in suspects if _changes_its_mind(after, before, test, is_file=test in files)}
             confirmed += 1
             if flaky >= suspects or monotonic() - start > CONFIRMING_S:
                 break
@@ -400,6 +396,25 @@ def _ends_early(runs: Runs, broken: Sequence[ToolProblem]) -> bool:
     """
     is_at_limit = count_failures(runs.after) > count_failures(runs.before)
     return is_at_limit and find_failing(runs.after).keys().isdisjoint(problem.failed_id for problem in broken)
+
+
+def _changes_its_mind(after: SuiteRun, before: SuiteRun, test: str, *, is_file: bool) -> bool:
+    """Return whether a suspect passes with a proposal in a run, or does not pass without it.
+
+    A test that the proposal adds has no run without it.
+    """
+    if _did_pass(after, test, is_file=is_file):
+        return True
+    if not is_file and test in find_failing(after) and _is_absent(before, test):
+        return False
+    return not _did_pass(before, test, is_file=is_file)
+
+
+def _is_absent(run: SuiteRun, test: str) -> bool:
+    """Return whether a complete run has no test of this id."""
+    digest = run.digest
+    known = (digest.passed_tests or frozenset()) | digest.skipped_tests | find_failing(run).keys()
+    return run.is_complete and digest.passed_tests is not None and test not in known
 
 
 def _did_pass(run: SuiteRun, test: str, *, is_file: bool) -> bool:

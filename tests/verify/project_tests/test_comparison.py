@@ -75,7 +75,7 @@ class Desk:
         self, text: str, limits: ResourceLimits | None = None, must_pass: frozenset[str] = frozenset(), **options: Any
     ):
         async def find_affected(root: Path, path: str) -> Sequence[AffectedTest]:
-            assert (root, path) == (self.root, "config.py")
+            assert (root, path) == (self.root, self.file.name)
             return self.affected
 
         async def find_objection(command: Sequence[str], confinement: object, facts: object) -> str:
@@ -169,6 +169,15 @@ async def test_a_test_that_fails_by_chance_is_not_blamed(desk: Desk) -> None:
     for number in range(4):
         outcome = await desk.compare(f"{SOURCE}\nLIMIT = {number}\n")
         assert outcome.status == "passed", outcome.findings
+
+
+async def test_a_new_test_that_fails_each_time_counts(desk: Desk) -> None:
+    # no run without the proposal says that the test can pass
+    desk.file, desk.source = desk.root / "test_config.py", TESTS
+    outcome = await desk.compare(f"{TESTS}\n\ndef test_new():\n    assert parse('b') == []\n")
+    assert (outcome.status, [finding.code for finding in outcome.findings]) == ("failed", ["test_new"])
+    passing = await desk.compare(f"{TESTS}\n\ndef test_new():\n    assert parse('b') == ['b']\n")
+    assert passing.status == "passed", passing.findings
 
 
 async def test_tests_behind_a_failure_that_does_not_count_are_not_called_flaky(desk: Desk) -> None:
