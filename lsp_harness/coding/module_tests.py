@@ -1,13 +1,16 @@
 """The file that the tests of a module are written to."""
 
 from collections import Counter
+from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from lsp_harness.disk.file_reading import read_file
+from lsp_harness.errors import NoAnswer
 from lsp_harness.files.folders import is_same_file
 from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span
 from lsp_harness.text.uri import local_path
 from lsp_harness.workspace.open_documents import OpenDocuments
 
@@ -49,6 +52,58 @@ async def find_test_file(index: "IndexQuery", root: Path, file: Path, name: str)
     if users:
         return root / min(users, key=lambda other: (-users[other], other))
     return (root / "tests" if (root / "tests").is_dir() else file.parent) / usual
+
+
+async def find_test_place(
+    index: "IndexQuery", documents: OpenDocuments, root: Path, file: Path, document: Document
+) -> tuple[Document, Span]:
+    """Return the last test of a file, or of the file with its tests, with the text that has it.
+
+    Args:
+        index: The indexes of the workspace folders.
+        documents: The texts that a client has open.
+        root: The workspace folder.
+        file: The file of the code that is tested.
+        document: The text of this file.
+
+    Raises:
+        NoAnswer: Neither of them has a test, so nothing shows how the project writes tests.
+        HarnessError: The index or the file cannot be read.
+    """
+    from lsp_harness.index.declaration_shape import TEST_PATH, is_test_code
+
+    path, uri = file.relative_to(root), root.as_uri()
+    symbols = await index.symbols_in(uri, path.as_posix())
+    if not TEST_PATH.search(path.as_posix()) and (
+        inside := [one for one in symbols if one.kind == "function" and is_test_code(one.path, one.qualified)]
+    ):
+        last = max(inside, key=lambda one: one.start)
+        return document, Span(last.start, last.end)
+    stems = {path.stem, f"test_{path.stem}", f"{path.stem}_test"}
+    tests = [
+        one for one in await index.code_paths(uri) if TEST_PATH.search(one) and PurePath(one).suffix == path.suffix
+    ]
+    tests = [one for one in tests if PurePath(one).name.split(".")[0] in stems]
+    if not tests:
+        raise NoAnswer(f"{file.name} has no test file yet; create one with a first test, then ask again")
+    found, _ = open_or_begin(documents, root / max(tests, key=lambda one: (_count_shared(one, path), -len(one))))
+    end = len(found.data.rstrip())
+    return found, Span(*_find_last_statement(found, end)) if end else Span(0, 0)
+
+
+def _count_shared(test: str, module: PurePath) -> int:
+    """Return how many first folders a test file and a module share."""
+    pairs = zip(PurePath(test).parts[:-1], module.parts[:-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _find_last_statement(document: Document, end: int) -> tuple[int, int]:
+    """Return the start and the end of the last outer statement of a text, or of its last line."""
+    from lsp_harness.syntax.tree import parse
+
+    tree = parse(document)
+    nodes = [node for node in tree.root.named_children if "comment" not in node.type] if tree else []
+    return (nodes[-1].start_byte, nodes[-1].end_byte) if nodes else document.line_span(document.line_of(end - 1))
 
 
 def _count_common_parts(test: str, module: PurePath) -> int:

@@ -1,18 +1,31 @@
 """Writes new declarations below existing code. What stands there already is not changed."""
 
+import re
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import ClassVar
 
 from lsp_harness.coding.candidates.candidate_checks import CandidateChecks
 from lsp_harness.coding.candidates.partial_answer import find_outermost
+from lsp_harness.coding.candidates.sampling import reindent
 from lsp_harness.coding.instruct import Instruct, Rewriter
 from lsp_harness.inference.grammar import find_code_block
 from lsp_harness.inference.prompt_ceilings import PromptName
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function
+from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, Declaration, find_declarations
+from lsp_harness.syntax.test_checks import count_checks
+from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.text.position import Span, decode, encode
+
+NEW_MEMBER = re.compile(
+    r"\b(?:add|write|create|implement|needs?|wants?|has no|have no|but no|missing)\s+(?:\S+\s+){0,5}?(?:methods?|"
+    r"getter|setter)\b",
+    re.IGNORECASE,
+)
+"""Matches a prompt that asks for a new method of a type."""
 
 
 class WriteCode(Instruct):
@@ -56,3 +69,105 @@ class CodeWriter(Rewriter):
             outer = enclosing_class(self.tree, self.span.start) or enclosing_function(self.tree, self.span.start)
             end = max(end, outer.end if outer else 0)
         return document.line_span(document.line_of(max(self.span.start, end - 1)))[1]
+
+
+class WriteTestCode(WriteCode):
+    """The task that lets the model write tests below a test of the same file."""
+
+    async def create_source(self, checked: CandidateChecks | None = None) -> "NewTestWriter":
+        rewriter = await Instruct.create_source(self)
+        return NewTestWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
+
+
+@dataclass(slots=True)
+class NewTestWriter(CodeWriter):
+    """Generates tests (see `CandidateSource`)."""
+
+    name: ClassVar[PromptName] = "new test"
+    system: ClassVar[str] = (
+        "You write tests. The present test is an example of their form. Answer with the new tests only, in one code "
+        "block and nothing else. Do not repeat the present test."
+    )
+
+    def _parse_edit(self, answer: str) -> Edit | None:
+        """Return the edit that adds an answer, or None if it has no new test that checks something."""
+        document, code = self.context.document, find_code_block(to_lf(answer))
+        if code is None or self.tree is None:
+            return None
+        offset, body = _find_line_end(document, self.span), _reindent(code, document, self.span)
+        text = f"\n\n{body}" + ("" if document.data[offset:] else "\n")
+        edit = Edit(offset, offset, encode(text.replace("\n", document.newline)))
+        new_text = Document.from_text(document.uri, apply(document.data, [edit]), language=document.language)
+        after = parse(new_text)
+        if after is None:
+            return None
+        known = count_checks(self.tree)
+        new = [checks for test, checks in count_checks(after).items() if test not in known]
+        return edit if any(new) else None
+
+
+class WriteMember(WriteCode):
+    """The task that lets the model write a new member of a type below its last one, which is the span."""
+
+    async def create_source(self, checked: CandidateChecks | None = None) -> "MemberWriter":
+        rewriter = await Instruct.create_source(self)
+        return MemberWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
+
+
+@dataclass(slots=True)
+class MemberWriter(CodeWriter):
+    """Generates a member of a type (see `CandidateSource`)."""
+
+    name: ClassVar[PromptName] = "new member"
+    system: ClassVar[str] = (
+        "You write a new method of a type. The present method is an example of its form. Answer with the new method "
+        "only, in one code block and nothing else. Do not repeat the present method or the type."
+    )
+
+    def _parse_edit(self, answer: str) -> Edit | None:
+        """Return the edit that adds an answer, or None if it declares no new member."""
+        document, code = self.context.document, find_code_block(to_lf(answer))
+        text = _read_members(Document.from_text(document.uri, code or "", language=document.language))
+        known = {one.name for one in find_members(self.tree, self.span)} if self.tree else set[str]()
+        new = {one.name for one in find_outermost(Document.from_text(document.uri, text, language=document.language))}
+        if not new or new & known:
+            return None
+        offset, body = _find_line_end(document, self.span), _reindent(text, document, self.span)
+        return Edit(offset, offset, encode(f"\n\n{body}".replace("\n", document.newline)))
+
+
+def _find_line_end(document: Document, span: Span) -> int:
+    """Return the end of the last line of a span."""
+    return document.line_span(document.line_of(max(span.start, span.end - 1)))[1]
+
+
+def _reindent(code: str, document: Document, span: Span) -> str:
+    """Return code with the indentation of the first line of a span."""
+    start = document.line_starts[document.line_of(span.start)]
+    return reindent(code.strip("\n"), decode(document.data[start : span.end]))
+
+
+def find_members(tree: SyntaxTree, span: Span) -> list[Declaration]:
+    """Return the functions of the innermost type around or at a span, in their order."""
+    declarations = find_declarations(tree.language, tree.data, tree.root)[0]
+    types = [
+        number
+        for number, one in enumerate(declarations)
+        if one.kind in TYPE_KINDS
+        and one.start <= span.start < one.end
+        and (span.end <= one.end or one.start >= span.start)
+    ]
+    own = max(types, key=lambda number: declarations[number].start, default=None)
+    return [one for one in declarations if one.parent == own and one.kind in ("function", "method")] if types else []
+
+
+def _read_members(answer: Document) -> str:
+    """Return the code of an answer without the type that some models write around a member."""
+    text, outer = decode(answer.data), find_outermost(answer)
+    if len(outer) != 1 or outer[0].kind not in TYPE_KINDS or (tree := parse(answer)) is None:
+        return text
+    members = find_members(tree, Span(outer[0].start, outer[0].start))
+    if not members:
+        return text
+    start = answer.line_starts[answer.line_of(members[0].start)]
+    return dedent(decode(answer.data[start : members[-1].end]))

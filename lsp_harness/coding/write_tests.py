@@ -74,9 +74,13 @@ class TargetFunction:
 
 
 def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunction | None:
-    """Return the Python function around an offset, or None if a test could not call it."""
+    """Return the Python function or class around an offset, or None if a test could not call it."""
     function = scope.function_at(tree, offset)
-    if function is None or not tree.language.declarations.test_framework or not function.name:
+    if not tree.language.declarations.test_framework:
+        return None
+    if function is None:
+        return _find_target_class(tree, offset, path)
+    if not function.name:
         return None
     class_ = scope.enclosing_class(tree, function.start)
     if _find_column(tree, function.start) != (_find_column(tree, class_.body_start) if class_ else 0):
@@ -89,13 +93,27 @@ def find_target_function(tree: SyntaxTree, offset: int, path: str) -> TargetFunc
         return None
     name = class_.name if class_ else function.name
     span = scope.function_text_span(tree, offset) if not class_ else (class_.start, class_.end)
-    parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]
     function_name = function.name.strip("_")
     test_name = f"{_to_snake_case(class_.name)}_{function_name}" if class_ else function_name
     if span is None:
         return None
-    source, module = decode(tree.data[slice(*span)]), ".".join(parts).removesuffix(".__init__")
-    return TargetFunction(tree, Span(*span), path, source, module, name, test_name, function.name)
+    source = decode(tree.data[slice(*span)])
+    return TargetFunction(tree, Span(*span), path, source, _name_module(path), name, test_name, function.name)
+
+
+def _find_target_class(tree: SyntaxTree, offset: int, path: str) -> TargetFunction | None:
+    """Return the outer class around an offset as what a test uses, or None if there is none."""
+    class_ = scope.enclosing_class(tree, offset)
+    if class_ is None or _find_column(tree, class_.start) or not PurePosixPath(path).name:
+        return None
+    span, name = Span(class_.start, class_.end), class_.name
+    source = decode(tree.data[span.start : span.end])
+    return TargetFunction(tree, span, path, source, _name_module(path), name, _to_snake_case(name), name)
+
+
+def _name_module(path: str) -> str:
+    parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]
+    return ".".join(parts).removesuffix(".__init__")
 
 
 def _find_column(tree: SyntaxTree, offset: int) -> int:
@@ -250,9 +268,17 @@ class _TestWriter:
         """Return the edit that adds an answer to the test file, or None if it does not test the function."""
         document, (before, start, changed_from) = self.context.document, self.test_file
         lines = _keep_whole_lines(before, to_lf(answer), document.uri, self.target.tree.language.id)
-        names = rf"\b(?:{re.escape(self.target.name)}|{re.escape(self.target.function)})\b"
-        if "assert" not in lines or not re.search(names, lines):
+        if "assert" not in lines or not self._is_used(lines):
             return None
         lead = before.rpartition("\n")[2]
         text = f"{before.removesuffix(lead)}{_rename_repeated(document, f'{lead}{lines}')}\n"
         return Edit(start, len(document.data), encode(text[changed_from:].replace("\n", document.newline)))
+
+    def _is_used(self, lines: str) -> bool:
+        """Return whether lines use the target: a function that tests call is no member of something else."""
+        target = self.target
+        before = r"(?<![\w.])" if target.name == target.function else r"\b"
+        return (
+            re.search(rf"(?<![\w.]){re.escape(target.name)}\b|{before}{re.escape(target.function)}\b", lines)
+            is not None
+        )

@@ -17,7 +17,7 @@ from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.ladder.repair_tests import NothingFails, RepairTests, find_failures, limit_to_named
 from lsp_harness.coding.location.task_location import LocatedTask, LocationRequest, TaskPlace
 from lsp_harness.coding.location.task_mentions import read_task
-from lsp_harness.coding.module_tests import find_test_file, open_or_begin
+from lsp_harness.coding.module_tests import find_test_file, find_test_place, open_or_begin
 from lsp_harness.coding.new_file import CreateFile, find_new_file, may_create_file
 from lsp_harness.coding.plan.planned_edits import (
     REPEATED,
@@ -27,7 +27,12 @@ from lsp_harness.coding.plan.planned_edits import (
 )
 from lsp_harness.coding.plan.renames import choose_renamed_function, describe_place, parse_rename
 from lsp_harness.coding.plan.turn_texts import TurnTexts, describe_edits
-from lsp_harness.coding.plan.understanding import DOCSTRING_WORDS, understand_by_facts, understand_prompt
+from lsp_harness.coding.plan.understanding import (
+    ASKS_FOR_TESTS,
+    DOCSTRING_WORDS,
+    understand_by_facts,
+    understand_prompt,
+)
 from lsp_harness.coding.questions.follow_ups import FollowUp
 from lsp_harness.coding.questions.odd_prompts import PastedOutput
 from lsp_harness.coding.questions.project_facts import ProjectFacts
@@ -36,7 +41,7 @@ from lsp_harness.coding.shown_code import show_code
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import TurnStates
 from lsp_harness.coding.turn_driver import run_edit_task
-from lsp_harness.coding.write_code import WriteCode
+from lsp_harness.coding.write_code import NEW_MEMBER, WriteCode, WriteMember, WriteTestCode, find_members
 from lsp_harness.coding.write_tests import WriteTests, find_target_function
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.events.code_events import ChecksCompleted, EditProposed
@@ -394,12 +399,12 @@ class CodeTurn:
     async def _generate(self, located: LocatedTask, best: TaskPlace) -> Proposal:
         """Write tests, a docstring, or new code below the place."""
         document, span = located.document(best), located.span(best)
-        task = self.work.task.lower()
+        task = self.work.task
         if DOCSTRING_WORDS.search(task):
             return await self._run_task(located, document, lambda context: run_edit_task(WriteDocstring(context, span)))
         tree = await asyncio.to_thread(parse, document)
         snapshot = self.services.workspace.snapshot(document)
-        function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task else None
+        function = find_target_function(tree, span.start, snapshot.path) if tree and TEST_WORD in task.lower() else None
         if function and snapshot.root and snapshot.file:
             index = self.services.index.query
             test_file = await find_test_file(index, snapshot.root, snapshot.file, function.name)
@@ -407,9 +412,14 @@ class CodeTurn:
             return await self._run_task(
                 located, test_document, lambda context: run_edit_task(WriteTests(context, function))
             )
-        return await self._run_task(
-            located, document, lambda context: run_edit_task(WriteCode(context, span, self.work.task))
-        )
+        write: type[WriteCode] = WriteCode
+        if tree and tree.language.tests.node and snapshot.root and snapshot.file and ASKS_FOR_TESTS.search(task):
+            places = self.services.index.query, self.services.documents, snapshot.root, snapshot.file
+            document, span = await find_test_place(*places, document)
+            write = WriteTestCode
+        elif tree and NEW_MEMBER.search(task) and (members := find_members(tree, span)):
+            write, span = WriteMember, Span(members[-1].start, members[-1].end)
+        return await self._run_task(located, document, lambda context: run_edit_task(write(context, span, task)))
 
     async def _run_task(
         self, located: LocatedTask, document: Document, run: Callable[[TurnContext], Awaitable[Proposal]]

@@ -138,6 +138,12 @@ async def find(indexed: IndexedFolder, task: str) -> TaskPlaces:
         ("raise EmptyValues in flatten if the row is empty", "flatten"),
         ("use join_keys in insert", "Store.insert"),
         ("flatten - how does it join the keys", "flatten"),
+        # polite wishes, and the last call of a chain
+        ("can the insert operation get an optional step? default 1", "Store.insert"),
+        ("hi, could flatten take a depth?", "flatten"),
+        ("open('x').insert([1], '-') joins with the wrong sign", "Store.insert"),
+        # a parameter of a function in a named file
+        ("what accepts a negativ max_age in keys.py must raise ValueError", "sign"),
         # what is said about the place
         ("make CachedStore.get faster", "CachedStore.get"),
         ("make CachedStore::get faster", "CachedStore.get"),
@@ -292,6 +298,10 @@ def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: 
         ("load raises a KeyError", None),
         ("explain why load raises", None),
         ("write a test that makes load raise", "generate"),
+        ("can the increment operation get an optional step? default 1 of course", "edit"),
+        ("could Table.count take an optional cond?", "edit"),
+        ("can load get an error?", None),
+        ("doc comment for the helper which returns the last element", "generate"),
     ],
 )
 def test_the_intent_of_prompts_that_leave_no_choice(task: str, intent: str | None):

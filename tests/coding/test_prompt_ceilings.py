@@ -30,7 +30,7 @@ from lsp_harness.coding.plan.plan_choice import decide_item
 from lsp_harness.coding.plan.understanding import understand_prompt
 from lsp_harness.coding.turn.turn_context import TurnContext
 from lsp_harness.coding.turn.turn_states import NEXT_STATES
-from lsp_harness.coding.write_code import WriteCode
+from lsp_harness.coding.write_code import WriteCode, WriteMember, WriteTestCode
 from lsp_harness.coding.write_tests import WriteTests, find_target_function
 from lsp_harness.config.schema import Config
 from lsp_harness.context import source_registry
@@ -174,10 +174,10 @@ async def write_edit(case: PromptCase) -> None:
         await drain(source, make_plan("rewrite"), [case.text] * 5)
 
 
-async def write_new_code(case: PromptCase) -> None:
+async def write_new_code(case: PromptCase, task: type[WriteCode] = WriteCode) -> None:
     context = case.context()
     _, span, _ = case.locate(context)
-    await drain(await WriteCode(context, span, case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
+    await drain(await task(context, span, case.text).create_source(), make_plan("rewrite"), [case.text] * 5)
 
 
 async def write_new_file(case: PromptCase) -> None:
@@ -264,6 +264,8 @@ RENDERERS: dict[PromptName, Render] = {
     ),
     "edit": write_edit,
     "new code": write_new_code,
+    "new member": lambda case: write_new_code(case, WriteMember),
+    "new test": lambda case: write_new_code(case, WriteTestCode),
     "new file": write_new_file,
     "fix": lambda case: generate_for_finding(case, "rewrite"),
     "fill": lambda case: generate_for_finding(case, "fill", "hinted fill", "import", "plain import"),

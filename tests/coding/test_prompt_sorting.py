@@ -75,6 +75,18 @@ async def test_the_end_of_a_long_prompt_is_left_out_before_any_example():
         ("variable parts in cut_words => pieces", Rename("parts", "pieces", "cut_words", "variable")),
         ("the helper in url.py which decodes the path should be named decode_path", Rename("", "decode_path")),
         ("change the name of LIMIT to MAX_SIZE and update all callers", Rename("LIMIT", "MAX_SIZE")),
+        ("please rename the class Store, new name Rows, also in the tests", Rename("Store", "Rows")),
+        (
+            "local variable parts inside cut_words, better name would be pieces",
+            Rename("parts", "pieces", "cut_words", "variable"),
+        ),
+        (
+            "in url.py the parameter pathOrName is too long for my taste, name it path",
+            Rename("pathOrName", "path", "url.py", "parameter"),
+        ),
+        ("load_all: call it read_all", Rename("load_all", "read_all")),
+        ("the constant that says how many rows are kept: call it MAX_ROWS instead", Rename("", "MAX_ROWS")),
+        ("load_all is slow, call it once", None),
         ("rename src/url.py to path.py", None),
         ("the result should be named in the message", None),
         ("make load_all return a list", None),

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -238,3 +239,18 @@ def test_no_exact_answer_is_given(prompt: str):
 def test_a_wish_for_something_new_is_no_question():
     prompt = "i want a helper is_open(scope) in state.py, true when the type of the scope is open"
     assert read_question(prompt, ()) is None
+
+
+def test_wordings_of_other_people_are_read():
+    """Wordings by two people who had not seen the code. Without a question it is a task, or asks for an opinion."""
+    rows: list[tuple[str, str, str, dict[str, str]]] = json.loads(
+        Path(__file__).with_name("question_wordings.json").read_text()
+    )
+    assert len(rows) > 400
+    wrong = [
+        (ask, question)
+        for ask, declared, folders, expected in rows
+        if (question := read_question(ask, declared.split(), None, folders.split()))
+        != (Question(**cast("Any", expected)) if expected else None)
+    ]
+    assert wrong == []

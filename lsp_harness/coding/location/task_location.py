@@ -28,7 +28,14 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
 from lsp_harness.inference.request import ChatRequest, Sampling
-from lsp_harness.syntax.symbols.declarations import WEAK_KINDS, Declaration, find_declarations, qualified_name
+from lsp_harness.syntax.symbols.declarations import (
+    IMPLEMENTATION,
+    TYPE_KINDS,
+    WEAK_KINDS,
+    Declaration,
+    find_declarations,
+    qualified_name,
+)
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode, encode
@@ -50,6 +57,10 @@ LINES_FACTOR = 0.5
 PROSE_FACTOR = 0.25
 """Factor of a hit in a text that is not code, if the task does not mention documentation."""
 MAX_SIGNATURE_CHARS = 120
+MIN_PARAMETER_CHARS = 4
+"""Parameters with shorter names are not looked for among the words of a task."""
+MAX_PARAMETER_HITS = 12
+"""Most hits whose parameters are read."""
 MAX_OTHERS = 2
 """Most other places that a turn names."""
 UNNAMED = "the task names no code of this folder, so its words decided"
@@ -173,7 +184,9 @@ async def find_task_places(
         hits = [hit for hit in hits if not is_test_code(hit.path, hit.symbol)]
     first = _rank_named(named, hits)
     if named.paths and not named.symbols:
-        hits = [hit for hit in hits if hit.path in named.paths] or await _list_declarations(index, uri, named.paths)
+        inside = [hit for hit in hits if hit.path in named.paths]
+        declared = [] if any(hit.symbol for hit in inside) else await _list_declarations(index, uri, named.paths)
+        hits = await _prefer_parameters(index, uri, task, [*declared, *inside])
     # a link to the best hits moves a hit up among the others, but never above the best one
     linked = await index.boost_linked(uri, hits[:SEED_COUNT], hits[1:], SEARCH_TIMEOUT_S)
     ordered = [*first, *hits[:1], *_order_hits(linked, task)]
@@ -193,10 +206,13 @@ def _rank_named(named: NamedPlaces, hits: Sequence[Hit]) -> list[Hit]:
     for one in sorted(named.symbols, key=lambda one: one.start - one.end):
         longest.setdefault((one.path, one.qualified), one)
     symbols = [one for one in named.symbols if longest[one.path, one.qualified] is one]
+    # a type is in the file that declares it, and not in those with more blocks for it
+    own = {(one.path, one.name) for one in named.symbols if one.kind in TYPE_KINDS and one.kind != IMPLEMENTATION}
     if not named.is_ordered:
         symbols.sort(
             key=lambda one: (
                 one.kind in WEAK_KINDS,
+                one.kind == IMPLEMENTATION and bool(own) and (one.path, one.name) not in own,
                 is_test_code(one.path, one.qualified),
                 SIDE_PATH.search(one.path) is not None,
                 STUB_PATH.search(one.path) is not None,
@@ -217,6 +233,19 @@ def _is_private(symbol: Symbol) -> bool:
     """Return whether the name of a declaration, or of what is around it, says that others should not use it."""
     parts = [*symbol.path.split("/"), *symbol.qualified.split(".")]
     return any(part.startswith("_") and not part.startswith("__") for part in parts)
+
+
+async def _prefer_parameters(index: IndexQuery, uri: str, task: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of a named file, those functions first whose parameters the task names: “a negative capacity”."""
+    words = {word for word in re.findall(r"[^\W\d]\w*", task) if len(word) >= MIN_PARAMETER_CHARS}
+    first: list[Hit] = []
+    for hit in hits[:MAX_PARAMETER_HITS]:
+        named = await index.symbols_named(uri, SymbolName(hit.symbol, hit.path)) if hit.symbol else []
+        overview = await index.symbol_overview(uri, named[0]) if named else None
+        parameters = overview.signature.partition("(")[2] if overview else ""
+        if words & set(re.findall(r"[^\W\d]\w*(?=\s*[:=,)?])", parameters)):
+            first.append(hit)
+    return [*first, *(hit for hit in hits if hit not in first)]
 
 
 async def _list_declarations(index: IndexQuery, uri: str, paths: Sequence[str]) -> list[Hit]:

@@ -14,7 +14,7 @@ from lsp_harness.languages.language_table import find_language_of_file
 
 KIND = (
     r"(?:function|method|class|constructor|struct|trait|interface|enum|component|hook|macro|generator|coroutine|"
-    r"property|decorator|fixture)"
+    r"property|decorator|fixture|operation|operator|helper)"
 )
 DETERMINER = r"(?:the|a|an|its|our|my|your|this|that|these|those|each|every|any|some|no|all|their)"
 TARGET_VERB = (
@@ -55,6 +55,8 @@ PREDICATE = re.compile(
 )
 """Text behind a name that is the subject of a sentence."""
 CLAUSE_START = re.compile(r"(?:\A|[.!?;:\n])\s*(?:please\s+|in\s+general,?\s+|currently,?\s+)?\Z", re.IGNORECASE)
+WISHED = re.compile(r"(?:\A|[.!?;:,\n]\s*|\bhi\s+|\bhello\s+)(?:can|could|may)\s+\Z", re.IGNORECASE)
+"""Matches the text before the subject of a polite wish: “can increment get an optional step?”."""
 LATER_CLAUSE = re.compile(r"(?:,|\b(?:that|but|so|and|because|since))\s*\Z", re.IGNORECASE)
 CONDITION = re.compile(r"\b(?:if|when|while|where|until|unless|whenever)\s+\Z", re.IGNORECASE)
 AFTER_NOUN = re.compile(
@@ -149,6 +151,8 @@ NEAR_CHARS = 200
 """So many characters before and behind a name say how it is used. More would take minutes in a long pasted text."""
 NAME = re.compile(r"(?<![\w$])[^\W\d]\w*(?:(?:\.|::|#|->)[^\W\d]\w*)*|(?<![\w/])[A-Z]\w*/[^\W\d]\w*(?![\w/.])")
 CALL = re.compile(r"\((?:[^()\n]|\([^()\n]*\))*\)")
+CHAINED = re.compile(r"\.[^\W\d]\w*\(")
+"""Matches the next call of a chain of calls."""
 SENTENCE_IN_QUOTES = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”")
 FILE = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[\w./\\@+~-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,5})(?!\w|\((?!\d+[,)]))"
@@ -313,9 +317,12 @@ def _find_files(task: str) -> Iterator[FileMention]:
 
 def _find_names(task: str) -> Iterator[Mention]:
     arguments: tuple[int, int] = (0, 0)
+    chain_start = -1
     for match in NAME.finditer(task):
         start, end = match.span()
-        sentence_start = start
+        # in `where('name').matches('x')`, the last member stands for the whole chain
+        is_chained = task[start - 1 : start] == "." and start - 1 == arguments[1]
+        sentence_start = chain_start = chain_start if is_chained else start
         file, separator, _ = match[0].partition("::")
         if separator and FILE.fullmatch(file):
             # the id of a test: tests/test_cart.py::test_total
@@ -327,12 +334,13 @@ def _find_names(task: str) -> Iterator[Mention]:
         if call:
             arguments = call.span()
         is_quoted = QUOTES.get(task[start - 1 : start], "-") == task[behind : behind + 1]
+        is_head = call is not None and CHAINED.match(task, behind) is not None
         name = re.sub(r"::|#|->|/", ".", task[start:end])
         spelling = _rate_spelling(task, name, start, is_marked=is_quoted or call is not None)
         first = max(0, sentence_start - is_quoted - NEAR_CHARS)
         before = task[first : sentence_start - is_quoted]
         after = task[behind + is_quoted : behind + is_quoted + NEAR_CHARS]
-        role, is_new = _rate_role(before, after, is_plain=spelling <= CAPITAL)
+        role, is_new = (MEANS, False) if is_head else _rate_role(before, after, is_plain=spelling <= CAPITAL)
         if spelling == PLAIN and (name.lower() in NO_NAMES or role < NAMED_KIND):
             role = min(role, NEUTRAL)
             if name.lower() in NO_NAMES:
@@ -373,7 +381,7 @@ def _rate_role(before: str, after: str, *, is_plain: bool) -> tuple[float, bool]
         return NEUTRAL, False
     if CONDITION.search(head):
         return (NAMED_KIND, False) if PREDICATE.match(after) else (NEUTRAL, False)
-    if CLAUSE_START.search(head) and PREDICATE.match(after):
+    if (CLAUSE_START.search(head) and PREDICATE.match(after)) or WISHED.search(head):
         return SUBJECT, False
     if re.search(rf"\b{TARGET_VERB}\s+\Z", head, re.IGNORECASE):
         return TARGET, False

@@ -51,6 +51,14 @@ TAIL = (
     r"tests|call sites|occurrences))\b)*[\s.!?]*"
 )
 SHALL = r"(?:should|shall|must|has to|needs to|ought to)(?: now)? be (?:called|named|renamed(?: to)?)"
+CALL_IT = (
+    r"(?:call|name|rename) it (?:to )?(?!(?:once|twice|later|first|again|only|directly|from|with|in|before|after|when|"
+    r"less|more|lazily|always|never|here|"
+    r"there|instead|just|if|like|every|for|on|at|by|without|often)\b)"
+)
+"""The words before a new name. Behind them, an adverb is no name."""
+REASON = r"(?:is|has|sounds|seems)\b[^.;:]{0,60}[,;:.-]+\s*(?:please |pls |so )?"
+"""Why a name is not good."""
 FORMS = tuple(
     re.compile(rf"{LEAD}{form}{TAIL}", re.IGNORECASE)
     for form in (
@@ -58,10 +66,12 @@ FORMS = tuple(
         rf"change (?:the )?name of\s+{OLD}{PLACE}?{TO}{NEW}",
         rf"(?:{PLACE_BEFORE}[\s,:]+)?{OLD}{PLACE}?\s+{SHALL}\s+{NEW}",
         rf"{PLACE_BEFORE}[\s,:]+(?:please |pls )?(?:call|name)\s+{OLD}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
-        rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
+        rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|rather)\s+)?{NEW}",
         rf"{OLD}{PLACE}?{ARROW}{NEW}",
+        rf"{OLD}{PLACE}?[\s,;:.-]+(?:a |the )?better name(?: would be| is| could be)?[\s:]+{NEW}",
+        rf"(?:{PLACE_BEFORE}[\s,:]+)?{OLD}{PLACE}?\s+{REASON}{CALL_IT}{NEW}",
         rf"rename\s+{OLD}{PLACE}?[\s,;:.-]+(?:(?:the )?new name(?: is| should be| shall be)?|call it|to)[\s:=]+{NEW}",
-        rf"{OLD}{PLACE}?[\s,;:.-]+(?:please |pls )?(?:call|name|rename) it (?:to )?{NEW}",
+        rf"{OLD}{PLACE}?[\s,;:.-]+(?:please |pls )?{CALL_IT}{NEW}",
     )
 )
 """The sentences of a rename. A group may stand twice in a sentence, and the first one with a text counts."""
@@ -70,7 +80,7 @@ DESCRIBED = tuple(
     for form in (
         rf"(?:the|our)\s+(?:\S+\s+){{2,20}}?{SHALL}\s+{NEW}",
         rf"rename\s+(?:the|our)\s+(?:\S+\s+){{2,20}}?(?:to|into)\s+{NEW}",
-        rf"(?:rename\s+)?(?:the|our)\s+(?:\S+\s+){{2,25}}?(?:please |pls )?(?:call|name|rename) it (?:to )?{NEW}",
+        rf"(?:rename\s+)?(?:the|our)\s+(?:\S+\s+){{2,25}}?(?:please |pls )?{CALL_IT}{NEW}",
         rf"rename\s+(?:the|our)\s+(?:\S+\s+){{2,25}}?(?:the )?new name(?: is)?[\s:=]+{NEW}",
     )
 )
@@ -139,6 +149,33 @@ def describe_place(task: str) -> str:
     return f"`{rename.old}`{inside}"
 
 
+DESCRIBED_KINDS: Mapping[str, frozenset[str]] = {
+    "constant": frozenset({"constant", "variable", "field"}),
+    "class": frozenset({"class", "struct"}),
+    "struct": frozenset({"struct"}),
+    "enum": frozenset({"enum", "class"}),
+    "function": frozenset({"function", "method"}),
+    "method": frozenset({"function", "method"}),
+    "test": frozenset({"function", "method"}),
+}
+"""Word of a prompt for the code that it describes → the kinds that it may mean."""
+
+
+def _read_described_kinds(task: str) -> frozenset[str]:
+    """Return the kinds of the code that a rename describes. Empty if it does not say the kind."""
+    match = re.search(rf"\b(?:the|our)\s+(?:\w+\s+)?({'|'.join(DESCRIBED_KINDS)})\b", task, re.IGNORECASE)
+    return DESCRIBED_KINDS[match[1].lower()] if match else frozenset()
+
+
+def _choose_kind(located: LocatedTask, kinds: frozenset[str]) -> LocatedTask:
+    """Return the places with the first one of some kinds as the chosen one. Raise NoAnswer if there is none."""
+    candidates = located.ranking.candidates
+    chosen = next((place for place in candidates if place.kind in kinds), None)
+    if chosen is None:
+        raise NoAnswer("nothing of this kind fits the description; write its present name")
+    return replace(located, ranking=TaskPlaces(candidates, candidates.index(chosen), doubt=located.ranking.doubt))
+
+
 def choose_renamed_function(located: LocatedTask, task: str) -> LocatedTask:
     """Return the places with the function in which a rename has its parameter or variable as the chosen one.
 
@@ -148,6 +185,8 @@ def choose_renamed_function(located: LocatedTask, task: str) -> LocatedTask:
         NoAnswer: The rename names no function, or more than one.
     """
     rename = parse_rename(task)
+    if rename and not rename.old and (kinds := _read_described_kinds(task)):
+        return _choose_kind(located, kinds)
     if rename is None or not rename.kind or not rename.owner or is_surely_file(rename.owner):
         return located
     candidates, name = located.ranking.candidates, rename.owner

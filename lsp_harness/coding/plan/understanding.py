@@ -76,6 +76,7 @@ DOCSTRING_WORDS = re.compile(r"\b(?:docstrings?|doc\s+comments?|doc\s+block|jsdo
 ASKS_FOR_DOCS = re.compile(
     r"\b(?:add|write|create|generate|give|need|needs|want|missing|lacks?|without|no|short|small|could use)\s+"
     rf"(?:[\w'-]+\s+){{0,4}}{DOCSTRING_WORDS.pattern}|"
+    rf"^\W*(?:(?:please|pls|a|an|short)\s+)*{DOCSTRING_WORDS.pattern}\s+for\b|"
     rf"{DOCSTRING_WORDS.pattern}.*\b(?:missing|would be|wld be|needed|please|pls)\b",
     re.IGNORECASE,
 )

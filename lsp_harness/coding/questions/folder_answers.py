@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from lsp_harness.coding.questions.line_topics import list_lines, read_line_topic
 from lsp_harness.coding.questions.project_facts import (
     FUNCTION_KINDS,
-    IMPLEMENTATION,
     MAX_LISTED,
     ExactAnswer,
     ProjectFacts,
@@ -28,7 +27,7 @@ from lsp_harness.coding.questions.question import Question
 from lsp_harness.index.declaration_shape import TEST_PATH, is_test_code
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language, find_language_of_file
-from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
+from lsp_harness.syntax.symbols.declarations import IMPLEMENTATION, TYPE_KINDS, WEAK_KINDS
 from lsp_harness.syntax.symbols.import_block import find_import_statements
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import decode
@@ -287,6 +286,7 @@ SAME_TOPICS = {
     "symbol": "declaration",
     "definition": "declaration",
     "type alias": "type",
+    "macro_rule": "macro",
 }
 
 

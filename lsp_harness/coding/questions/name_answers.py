@@ -6,7 +6,6 @@ from dataclasses import replace
 from lsp_harness.coding.questions.folder_answers import list_kinds, list_raised_in_file, show_header
 from lsp_harness.coding.questions.project_facts import (
     FUNCTION_KINDS,
-    IMPLEMENTATION,
     ExactAnswer,
     ProjectFacts,
     answer_about,
@@ -30,7 +29,7 @@ from lsp_harness.index.declaration_shape import is_test_code
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.languages.language_table import find_language
-from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
+from lsp_harness.syntax.symbols.declarations import IMPLEMENTATION, TYPE_KINDS, WEAK_KINDS
 from lsp_harness.text.wording import format_count
 
 SHOWN_TESTS = 5

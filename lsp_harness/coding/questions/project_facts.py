@@ -18,7 +18,7 @@ from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.index.query.anchor import SymbolName
 from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.knowledge.stdlib_tables import common_words
-from lsp_harness.syntax.symbols.declarations import TYPE_KINDS, WEAK_KINDS
+from lsp_harness.syntax.symbols.declarations import IMPLEMENTATION, TYPE_KINDS, WEAK_KINDS
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
@@ -28,7 +28,6 @@ MAX_MEANINGS = 8
 """Most declarations of one name that are described."""
 PROSE = (".md", ".rst", ".txt")
 MAX_SIGNATURE_CHARS = 240
-IMPLEMENTATION = "implementation"
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 
 NAME_FAMILIES = frozenset({"callers", "callees", "tests", "signature", "raises"})

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from lsp_harness.coding.location.task_mentions import CODE, QUOTED, FileMention, Mention, read_task
 from lsp_harness.coding.questions.question import QuestionSubject
-from lsp_harness.coding.questions.question_forms import GETS_MORE
 from lsp_harness.coding.questions.question_sentences import MEANS_FILE, is_question_word
 
 CLAUSE_END = re.compile(
@@ -55,7 +54,8 @@ STATEMENT = re.compile(
 """Matches a clause that tells something."""
 ASKS = re.compile(
     rf"\b(?:NAME|FILE|FOLDER)\W+(?:\w+\W+){{0,2}}{QUESTION_WORD}\b|"
-    rf"\b(?:know|knows|see|say|sure|idea|remember|out|check|understand|learn|list|me|us|need|want|is|are|from|by)\W+"
+    rf"\b(?:know|knows|see|say|sure|idea|remember|out|check|understand|learn|list|me|us|need|want|is|are|from|by|"
+    rf"with)\W+"
     rf"(?:\w+ ){{0,2}}{QUESTION_WORD}\b|\?|\b(?:please|pls|show|or not)\W*$|,\s*list(?: them| em| it| all)?\W*$|"
     r"\b(?:looking for|curious|wondering|(?:give|show|tell|point) (?:me|us)|(?:must|need to|have to|want to|want|"
     r"like to|"
@@ -73,9 +73,11 @@ load returns”.
 """
 NO_FACT = re.compile(
     r"^\W*(?:why|how(?! (?:many|often|is \S+ (?:declared|documented|tested)|"
-    r"(?:do|can|should) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
+    r"(?:do|can|should|must|would) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
     r"(?:/|\bor |\band )(?:how|why)\b|\b(?:returns?|gives? back)\b.*\b(?:when|if|for|unless)\b|"
-    r"\bwhat (?:do|does|did) (?:NAME(?: in FILE)?|FILE|it|this|that) do\b|\bexplain\b|\bwhat\b.*\bmeans?\b(?! its)|\bmeaning of\b|"
+    r"\bwhat (?:do|does|did) (?:NAME(?: in FILE)?|FILE|it|this|that) do\b|\bexplain\b(?!.*\b(?:docstring|documentation|"
+    r"doc comment))|\bwhat\b.*\bmeans?\b(?! its)|"
+    r"\bmeaning of\b|"
     r"\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b|\b(?:problem (?:when|if)|situations?|safe|difference|(?:not|"
     r"n't) understand)\b|"
     r"\bwould (?:it be (?:a|ok)|one)\b|\b(?:where|who) should\b|\bwhere (?:do|can|to|could) (?:i |we )?(?:put|add|"
@@ -93,8 +95,12 @@ ORDER = re.compile(
     r"\b(?:want|need|needs|like|have|could use)\s+an?\s+(?:(?:new|small|simple|public|private|static)\s+)*"
     r"(?:function|method|class|helper|constant|property|test|type guard|module|file|script)\b"
 )
+HOW_TO = re.compile(r"\W*(?:\w+ )?how (?:do|can|should|must|would|to)\b")
 NEW_WISH = re.compile(
-    r"\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+) (?:an?|another|one)\b|\bget\b.*\b(?:to pass|pass again|green|working)\b|"
+    r"^\W*(?:(?:please|pls|an?|short)\s+)*(?:docstring|doc comment|jsdoc|rustdoc)s? for\b(?! (?:\w+ ){0,2}(?:NAME|"
+    r"FILE)\W*$)|"
+    r"\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+) (?:an?|another|one)\b|\bget\b.*\b(?:to pass|pass again|green|"
+    r"working)\b|"
     r"\b(?:want|need)s? (?:an?|another|one more) (?:\w+ ){0,2}(?:helper|function|method|class|struct|test|option|flag|"
     r"parameter|argument|property|field|constant|decorator|module|command)\b"
     r"(?! (?:that|which) (?:calls?|uses?|tests?|does|is|raises?)\b)"
@@ -144,6 +150,8 @@ class Clause:
     name: str
     file: str
     folder: str
+    has_sure_name: bool = False
+    """Whether one of the names in the clause is written as only names are."""
 
     @property
     def is_plan(self) -> bool:
@@ -172,9 +180,9 @@ class Clause:
     @property
     def is_order(self) -> bool:
         """Whether the clause wants a change."""
-        if NEW_WISH.search(self.text) or GETS_MORE.search(self.text):
+        if NEW_WISH.search(self.text):
             return True
-        if self.is_plan or ASKS_FIRST.match(self.text):
+        if self.is_plan or ASKS_FIRST.match(self.text) or HOW_TO.match(self.text):
             return False
         text = PURPOSE.sub("", self.text)
         return ORDER.search(text) is not None or (NEED.search(text) is not None and not SHOW_FIRST.match(text))
@@ -215,7 +223,8 @@ def split_clauses(
         masked = _mask(text, start, end, own_names, own_files)
         if folder:
             masked = masked.replace(folder["path"].lower(), "FOLDER", 1)
-        yield Clause(masked, name, clause_file, folder["path"].rstrip("/") if folder else "")
+        is_sure = any(one.spelling >= CODE or one.last[:1].isupper() for one in own_names)
+        yield Clause(masked, name, clause_file, folder["path"].rstrip("/") if folder else "", is_sure)
         start = end
 
 

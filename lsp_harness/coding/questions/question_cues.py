@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 from lsp_harness.coding.questions.question import Family, Question, QuestionSubject, read_patterns
 from lsp_harness.coding.questions.question_clauses import SENTENCE_END, Clause, split_clauses
+from lsp_harness.coding.questions.question_forms import GETS_MORE
 
 MAX_LINE = 10**6
 """A line behind the end of each file."""
@@ -45,6 +46,8 @@ def read_cues(
         folders: The words of the prompt that are names or paths of folders.
         last: What the question before was about.
     """
+    if GETS_MORE.search(prompt):
+        return None
     text = NO_TESTS.sub("", prompt)
     ending = ENDING.search(text)
     text = GLOB.sub("", ENDING.sub("", text))
@@ -89,7 +92,8 @@ def _read_clause(clause: Clause) -> Question | None:
         if not present[cue.subject] or not cue.pattern.search(clause.text) or not cue.also.search(clause.text):
             continue
         # a name or a file is what the question is about, wherever it stands
-        if "NAME" in clause.text and (cue.subject in ("", "topic") or cue.family == "contents"):
+        is_about_name = "NAME" in clause.text and (clause.has_sure_name or cue.subject != "topic")
+        if is_about_name and (cue.subject in ("", "topic") or cue.family == "contents"):
             continue
         if "FILE" in clause.text and cue.subject == "topic":
             continue

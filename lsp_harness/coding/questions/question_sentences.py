@@ -14,7 +14,7 @@ from lsp_harness.text.misspelling import edit_distance
 
 FILE_FAMILIES = frozenset({"contents", "imports", "importers", "findings"})
 """Families in which “it” is a file."""
-EITHER_FAMILIES = frozenset({"code", "documentation"})
+EITHER_FAMILIES = frozenset({"code", "documentation", "results"})
 """Families in which “it” is a file if no declaration was spoken of."""
 MEANS_FILE = re.compile(
     r"\b(?:imports?|includes?|files?|modules?|lint|findings?|warnings?|in there|in here|in it)\b", re.IGNORECASE
@@ -45,7 +45,7 @@ SHORT_WORDS = frozenset(
     re.findall(
         r"\w+",
         "a an the is are was has had do did it in of to for by on at as or and not no so me us we i you all any my our "
-        "your its their them they",
+        "your its their them they each both ones",
     )
 )
 """Short words of questions, which are no names, even if a method is called so."""
@@ -148,7 +148,9 @@ def _list_clauses(text: str) -> Iterator[tuple[str, str]]:
 def _find_subject(text: str) -> QuestionSubject | None:
     """Return the last file and the last name that a text mentions."""
     reading = read_task(text)
-    names = [mention.name for mention in reading.names if mention.spelling >= CODE]
+    inside = [range(file.start, file.end) for file in reading.sure_files]
+    marked = [one for one in reading.names if one.spelling >= CODE]
+    names = [one.name for one in marked if not any(one.start in span for span in inside)]
     files = [mention.path for mention in reading.files]
     return QuestionSubject(names[-1] if names else "", files[-1] if files else "") if names or files else None
 

@@ -64,7 +64,9 @@ def _split_path(path: str) -> tuple[str, str]:
 
 QUERY = "symbols+imports"
 QUOTE_MARKS = ":\"'"
-TYPE_KINDS = frozenset({"class", "interface", "struct", "enum", "implementation"})
+IMPLEMENTATION = "implementation"
+"""The kind of a block that declares members of a type outside of it."""
+TYPE_KINDS = frozenset({"class", "interface", "struct", "enum", IMPLEMENTATION})
 """Kinds of declarations whose functions are methods."""
 WEAK_KINDS = frozenset({"field", "variable", "constant", "type"})
 """Unspecific kinds. If another pattern finds another kind for the same name, that kind is used."""
