@@ -27,6 +27,21 @@ HEAD = re.compile(r"\bHEAD\b(?: commit)?")
 REASON = re.compile(r"(?<=\w),?\s+(?:because|in order to|so that i|so i can)\b[^,;.?!]*(?=[,;.?!]|$)", re.IGNORECASE)
 """Matches why somebody asks, behind the question."""
 HOW_MUCH = re.compile(r"\bhow much\b", re.IGNORECASE)
+MEMBER = r"[`'\"]?(?P<member>[a-z_]\w*)(?P<brackets>\(\))?[`'\"]?"
+OWNER = r"[`'\"]?(?P<owner>[A-Z]\w+)[`'\"]?"
+MEMBER_KIND = r"(?:\s+(?P<kind>method|function|constructor|property|field|attribute))?"
+OWNER_KIND = r"(?:(?:the|a|class|struct|trait|interface|type|enum)\s+)*"
+MEMBER_OF_OWNER = re.compile(
+    rf"(?:\b(?P<before>method|function|property|field)\s+)?(?<![\w.]){MEMBER}{MEMBER_KIND}"
+    rf"(?:\s+(?:which|that)\s+is)?\s+(?P<link>of|in|on|from)\s+{OWNER_KIND}{OWNER}(?![\w.(])(?:\s+(?:class|struct|trait)\b)?"
+)
+OWNER_OF_MEMBER = re.compile(
+    rf"(?<![\w.]){OWNER}(?P<link>'s)?\s+(?:(?P<before>method)\s+)?{MEMBER}(?![\w.]){MEMBER_KIND}"
+)
+PARAMETER_BEFORE = re.compile(
+    r"\b(?:default|value|param|parameter|arg|argument)\s+(?:of|for)?\s*(?:the\s+)?[`'\"]?$", re.IGNORECASE
+)
+"""Matches the words before a name that is a parameter."""
 
 
 def read_question(
@@ -48,8 +63,9 @@ def read_question(
     if len(prompt) > MAX_CHARS or "\n" in prompt.strip():
         return None
     text = CONTRACTION.sub(r"\1's", " ".join(prompt.replace("’", "'").split()))
-    text = HEAD.sub("the last commit", REASON.sub("", HOW_MUCH.sub("how many", text)))
-    text = join_members(text, declared)
+    text = join_members(REASON.sub("", HOW_MUCH.sub("how many", text)), declared)
+    if "HEAD" not in declared:
+        text = HEAD.sub("the last commit", text)
     corrected = correct_words(text)
     question = read_sentence(text, last) or read_sentence(corrected, last)
     if question and (member := MEMBER_AS_FILE.match(question.file)) and member[1] in declared:
@@ -66,25 +82,6 @@ def _is_unsure(question: Question, declared: Collection[str]) -> bool:
     """Return whether the name of a question is a plain word that nothing declares, and perhaps no name at all."""
     name = question.name
     return not question.file and name.isalpha() and name.islower() and (name not in declared or is_question_word(name))
-
-
-MEMBER = r"[`'\"]?(?P<member>[a-z_]\w*)(?P<brackets>\(\))?[`'\"]?"
-OWNER = r"[`'\"]?(?P<owner>[A-Z]\w+)[`'\"]?"
-MEMBER_KIND = r"(?:\s+(?P<kind>method|function|constructor|property|field|attribute))?"
-OWNER_KIND = r"(?:(?:the|a|class|struct|trait|interface|type|enum)\s+)*"
-MEMBER_OF_OWNER = re.compile(
-    rf"(?:\b(?P<before>method|function|property|field)\s+)?(?<![\w.]){MEMBER}{MEMBER_KIND}"
-    rf"(?:\s+(?:which|that)\s+is)?\s+(?P<link>of|in|on|from)\s+{OWNER_KIND}{OWNER}(?![\w.(])(?:\s+(?:class|struct|trait)\b)?"
-)
-OWNER_OF_MEMBER = re.compile(
-    rf"(?<![\w.]){OWNER}(?P<link>'s)?\s+(?:(?P<before>method)\s+)?{MEMBER}(?![\w.]){MEMBER_KIND}"
-)
-
-
-PARAMETER_BEFORE = re.compile(
-    r"\b(?:default|value|param|parameter|arg|argument)\s+(?:of|for)?\s*(?:the\s+)?[`'\"]?$", re.IGNORECASE
-)
-"""Matches the words before a name that is a parameter."""
 
 
 def join_members(text: str, declared: Collection[str]) -> str:
