@@ -138,6 +138,8 @@ async def find(indexed: IndexedFolder, task: str) -> TaskPlaces:
         ("raise EmptyValues in flatten if the row is empty", "flatten"),
         ("use join_keys in insert", "Store.insert"),
         ("flatten - how does it join the keys", "flatten"),
+        ("write test for flatten pls, with an empty row", "flatten"),
+        ("flatten in store.py should take a depth and sign it", "flatten"),
         # polite wishes, and the last call of a chain
         ("can the insert operation get an optional step? default 1", "Store.insert"),
         ("hi, could flatten take a depth?", "flatten"),

@@ -28,6 +28,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.prompt_ceilings import CEILINGS, count_messages
 from lsp_harness.inference.request import ChatRequest, Sampling
+from lsp_harness.languages.language_table import find_language_of_file
 from lsp_harness.syntax.symbols.declarations import (
     IMPLEMENTATION,
     TYPE_KINDS,
@@ -57,6 +58,7 @@ LINES_FACTOR = 0.5
 PROSE_FACTOR = 0.25
 """Factor of a hit in a text that is not code, if the task does not mention documentation."""
 MAX_SIGNATURE_CHARS = 120
+CONSTRUCTOR = re.compile(r"\b(?:constructor|initiali[sz]er|__init__)\b", re.IGNORECASE)
 MIN_PARAMETER_CHARS = 4
 """Parameters with shorter names are not looked for among the words of a task."""
 MAX_PARAMETER_HITS = 12
@@ -190,6 +192,9 @@ async def find_task_places(
     # a link to the best hits moves a hit up among the others, but never above the best one
     linked = await index.boost_linked(uri, hits[:SEED_COUNT], hits[1:], SEARCH_TIMEOUT_S)
     ordered = [*first, *hits[:1], *_order_hits(linked, task)]
+    constructor = await _find_constructor(index, uri, task, ordered[0]) if ordered else None
+    if constructor:
+        first, ordered = [constructor, *first] if first else [], [constructor, *ordered]
     # files are read and parsed here
     places = await asyncio.to_thread(_read_places, ordered, read_text, _read_lines(named, read_text))
     if not places:
@@ -233,6 +238,19 @@ def _is_private(symbol: Symbol) -> bool:
     """Return whether the name of a declaration, or of what is around it, says that others should not use it."""
     parts = [*symbol.path.split("/"), *symbol.qualified.split(".")]
     return any(part.startswith("_") and not part.startswith("__") for part in parts)
+
+
+async def _find_constructor(index: IndexQuery, uri: str, task: str, hit: Hit) -> Hit | None:
+    """Return the constructor of the type of a hit if the task speaks of it, or calls the type with arguments."""
+    if hit.kind not in TYPE_KINDS or (language := find_language_of_file(hit.path)) is None:
+        return None
+    called = re.search(rf"\b{re.escape(hit.symbol.rpartition('.')[2])}\((?!\))", task)
+    if not (called or CONSTRUCTOR.search(task)):
+        return None
+    for name in language.packages.constructor_names:
+        for one in await index.symbols_named(uri, SymbolName(f"{hit.symbol}.{name}", hit.path)):
+            return Hit(one.path, one.qualified, one.kind, one.line, one.start, one.end, hit.score, hit.reasons)
+    return None
 
 
 async def _prefer_parameters(index: IndexQuery, uri: str, task: str, hits: Sequence[Hit]) -> list[Hit]:

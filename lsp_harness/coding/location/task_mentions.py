@@ -45,7 +45,8 @@ CREATION = re.compile(
 """Text before the name of something that does not exist yet."""
 NEW_NAME = re.compile(r"\b(?:rename|convert|change|turn|move)\b[^.;\n]*\b(?:to|into|as)\s+\Z", re.IGNORECASE)
 PREDICATE = re.compile(
-    r"\s*(?::(?!:)|[-–]\s|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|can['’]t|could|"
+    r"\s*(?::(?!:)|[-–]\s|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|"
+    r"can['’]t|could|"
     r"would|will|won['’]t|do(?:es)?(?:n['’]t)?|fail(?:s|ed)?|crash(?:es|ed)?|hangs?|breaks?|returns?|raises?|throws?|"
     r"accepts?|ignores?|drops?|loses?|takes?|gives?|is(?:n['’]t)?|are(?:n['’]t)?|was|leaks?|never|always|no\s+longer|"
     r"only|silently|wrongly|incorrectly|mishandles?|misses|skips?|rejects?|allows?|deletes?|writes|reads|prints|"
@@ -55,13 +56,15 @@ PREDICATE = re.compile(
 )
 """Text behind a name that is the subject of a sentence."""
 CLAUSE_START = re.compile(r"(?:\A|[.!?;:\n])\s*(?:please\s+|in\s+general,?\s+|currently,?\s+)?\Z", re.IGNORECASE)
+IN_FILE = re.compile(r"\s+(?:in|of|from)\s+(?:the\s+)?(?:file\s+)?[`'\"]?[\w./-]+\.[A-Za-z]\w{0,4}[`'\"]?")
+"""Matches the file behind a name: “decrement in operations.py should …”."""
 WISHED = re.compile(r"(?:\A|[.!?;:,\n]\s*|\bhi\s+|\bhello\s+)(?:can|could|may)\s+\Z", re.IGNORECASE)
 """Matches the text before the subject of a polite wish: “can increment get an optional step?”."""
 LATER_CLAUSE = re.compile(r"(?:,|\b(?:that|but|so|and|because|since))\s*\Z", re.IGNORECASE)
 CONDITION = re.compile(r"\b(?:if|when|while|where|until|unless|whenever)\s+\Z", re.IGNORECASE)
 AFTER_NOUN = re.compile(
     r"\s*(?:\Z|[.,;:!?)\n]|(?:and|or|if|when|that|so|which|to|for|in|on|by|with|without|while|because|but|as|is|are|"
-    r"should|must|can|has|does|then|from|of|at|instead|rather|not|too|also|where|until|unless|only|into)\b)",
+    r"should|must|can|has|does|then|from|of|at|instead|rather|not|too|also|where|until|unless|only|into|pls|plz|please|thanks)\b)",
     re.IGNORECASE,
 )
 """Text behind a word that is a name, and not a verb or the first part of a longer expression."""
@@ -156,7 +159,8 @@ CHAINED = re.compile(r"\.[^\W\d]\w*\(")
 SENTENCE_IN_QUOTES = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”")
 FILE = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[\w./\\@+~-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,5})(?!\w|\((?!\d+[,)]))"
-    r"(?:(?::|#L?|,?\s+\(?(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|to)\s*L?(?P<last>\d+))?(?:,\d+\))?\)?)?"
+    r"(?:(?::|#L?|,?\s+\(?(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|"
+    r"to)\s*L?(?P<last>\d+))?(?:,\d+\))?\)?)?"
 )
 LINE_BEFORE = re.compile(r"\blines?\s+(\d+)(?:\s*(?:-|–|to)\s*(\d+))?\s+(?:of|in)\s+[`'\"“]?\Z", re.IGNORECASE)
 PLACE_BEFORE = re.compile(
@@ -170,15 +174,18 @@ TEST = r"(?:tests?|specs?|test_\w+|Test[A-Z]\w*)"
 FAILING = re.compile(r"\b(?:fail(?:s|ing|ed|ures?)?|broken|breaks?|red|pass(?:es|ing)?|green)\b", re.IGNORECASE)
 TEST_NAMED = re.compile(rf"\b{TEST}\b", re.IGNORECASE)
 REPAIR = re.compile(
-    rf"\b(?:fix|repair|mend|debug)\s+(?:(?:the|my|our|this|that|these|all|both)\s+)?(?:[`'\"]?(?:[\w./]+::)?[\w.]*)?{TEST}\b"
+    rf"\b(?:fix|repair|mend|debug)\s+(?:(?:the|my|our|this|that|these|all|"
+    rf"both)\s+)?(?:[`'\"]?(?:[\w./]+::)?[\w.]*)?{TEST}\b"
     r"(?!\s+(?:file|name|helper|data|fixture|setup|configuration|settings?|itself))",
     re.IGNORECASE,
 )
 EDIT_OF_TEST = re.compile(
     r"\b(?:update|change|edit|modify|rewrite|adapt|adjust|delete|remove|drop|skip|disable|rename|move|split|refactor|"
     r"simplify|extend|improve|mark|parametri[sz]e|document|explain|describe|format|shorten|clean\s+up)\s+"
-    rf"(?:(?!so\b|that\b|until\b|to\b|code\b|in\b|of\b|for\b|under\b|how\b|why\b)[\w.'`]+\s+){{0,5}}[`'\"]?{TEST}\b(?!\s+fails)"
-    r"|\b(?:test|tests|test_\w+)[`'\"]?\s+(?:itself|themselves|(?:is|are|was)\s+(?:wrong|outdated|incorrect|obsolete))\b"
+    rf"(?:(?!so\b|that\b|until\b|to\b|code\b|in\b|of\b|for\b|under\b|how\b|"
+    rf"why\b)[\w.'`]+\s+){{0,5}}[`'\"]?{TEST}\b(?!\s+fails)"
+    r"|\b(?:test|tests|test_\w+)[`'\"]?\s+(?:itself|themselves|(?:is|are|was)\s+(?:wrong|outdated|incorrect|"
+    r"obsolete))\b"
     r"|\bwrong\s+tests?\b",
     re.IGNORECASE,
 )
@@ -381,7 +388,8 @@ def _rate_role(before: str, after: str, *, is_plain: bool) -> tuple[float, bool]
         return NEUTRAL, False
     if CONDITION.search(head):
         return (NAMED_KIND, False) if PREDICATE.match(after) else (NEUTRAL, False)
-    if (CLAUSE_START.search(head) and PREDICATE.match(after)) or WISHED.search(head):
+    behind = after[place.end() :] if (place := IN_FILE.match(after)) else after
+    if (CLAUSE_START.search(head) and PREDICATE.match(behind)) or WISHED.search(head):
         return SUBJECT, False
     if re.search(rf"\b{TARGET_VERB}\s+\Z", head, re.IGNORECASE):
         return TARGET, False

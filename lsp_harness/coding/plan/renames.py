@@ -40,7 +40,7 @@ NEW = rf"{QUOTE}(?P<new>{NAME})(?:\(\))?{QUOTE}"
 ARROW = r"\s*(?:=>|-+>|→)\s*"
 TO = rf"(?:\s+(?:to|into|as)\s+|{ARROW})"
 LEAD = (
-    r"(?:(?:please|pls|plz|hi|hello|hey|hm+|ok(?:ay)?|now|just|(?:can|could|would) (?:you|u|we)|"
+    r"(?:(?:no|please|pls|plz|hi|hello|hey|hm+|ok(?:ay)?|now|just|(?:can|could|would) (?:you|u|we)|"
     r"i (?:want|need|would like) to|we (?:should|need to|have to)|let's|let us)\b[\s,.!:]*)*"
 )
 TAIL = (
@@ -57,6 +57,7 @@ CALL_IT = (
     r"there|instead|just|if|like|every|for|on|at|by|without|often)\b)"
 )
 """The words before a new name. Behind them, an adverb is no name."""
+IT_SHALL = r"(?:(?:it|this|that)\s+)?(?:should|shall|must|could|ought to) (?:rather )?be (?:called |named )?"
 REASON = r"(?:is|has|sounds|seems)\b[^.;:]{0,60}[,;:.-]+\s*(?:please |pls |so )?"
 """Why a name is not good."""
 FORMS = tuple(
@@ -68,6 +69,7 @@ FORMS = tuple(
         rf"{PLACE_BEFORE}[\s,:]+(?:please |pls )?(?:call|name)\s+{OLD}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
         rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|rather)\s+)?{NEW}",
         rf"{OLD}{PLACE}?{ARROW}{NEW}",
+        rf"{OLD}{PLACE}?\s+is (?:a |not a )?(?:bad|poor|wrong|strange|ugly|good|odd) name\W+{IT_SHALL}{NEW}",
         rf"{OLD}{PLACE}?[\s,;:.-]+(?:a |the )?better name(?: would be| is| could be)?[\s:]+{NEW}",
         rf"(?:{PLACE_BEFORE}[\s,:]+)?{OLD}{PLACE}?\s+{REASON}{CALL_IT}{NEW}",
         rf"rename\s+{OLD}{PLACE}?[\s,;:.-]+(?:(?:the )?new name(?: is| should be| shall be)?|call it|to)[\s:=]+{NEW}",

@@ -45,7 +45,10 @@ def _compile(*parts: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
 
 
-DROPPED = r"(?:(?:forget|drop|cancel|stop|leave) (?:it|that|this)|never ?mind)"
+DROPPED = (
+    r"(?:(?:forget|drop|cancel|stop|leave) (?:it|that|this)|never ?mind|"
+    r"(?:i )?(?:don'?t|do not|no longer) (?:need|want) (?:it|that|this)(?: after all| any ?more| now)?)"
+)
 UNDO_VERB = r"(?:undo|revert|roll ?back|discard|reset|take back|cancel)"
 UNDO = _compile(
     LEAD,

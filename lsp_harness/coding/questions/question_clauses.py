@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from lsp_harness.coding.location.task_mentions import CODE, QUOTED, FileMention, Mention, read_task
+from lsp_harness.coding.location.task_mentions import CODE, IN_FILE, QUOTED, FileMention, Mention, read_task
 from lsp_harness.coding.questions.question import QuestionSubject
 from lsp_harness.coding.questions.question_sentences import MEANS_FILE, is_question_word
 
@@ -95,11 +95,18 @@ ORDER = re.compile(
     r"\b(?:want|need|needs|like|have|could use)\s+an?\s+(?:(?:new|small|simple|public|private|static)\s+)*"
     r"(?:function|method|class|helper|constant|property|test|type guard|module|file|script)\b"
 )
+TELL_ME = re.compile(
+    r"\W*(?:(?:please|pls|kindly|and|so|can you|could you|would you)\b\W*)*"
+    rf"(?:(?:tell|show) (?:me|us)|(?:i'd|i would) (?:like|love) to know|i want to know|"
+    rf"i wonder)\b.{{0,20}}?\b{QUESTION_WORD}\b"
+)
+"""Matches the beginning of a clause that politely asks."""
 HOW_TO = re.compile(r"\W*(?:\w+ )?how (?:do|can|should|must|would|to)\b")
 NEW_WISH = re.compile(
     r"^\W*(?:(?:please|pls|an?|short)\s+)*(?:docstring|doc comment|jsdoc|rustdoc)s? for\b(?! (?:\w+ ){0,2}(?:NAME|"
     r"FILE)\W*$)|"
-    r"\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+) (?:an?|another|one)\b|\bget\b.*\b(?:to pass|pass again|green|"
+    r"\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+)(?: (?:in|of) (?:NAME|FILE))? (?:an?|another|one)\b|"
+    r"\bget\b.*\b(?:to pass|pass again|green|"
     r"working)\b|"
     r"\b(?:want|need)s? (?:an?|another|one more) (?:\w+ ){0,2}(?:helper|function|method|class|struct|test|option|flag|"
     r"parameter|argument|property|field|constant|decorator|module|command)\b"
@@ -182,7 +189,7 @@ class Clause:
         """Whether the clause wants a change."""
         if NEW_WISH.search(self.text):
             return True
-        if self.is_plan or ASKS_FIRST.match(self.text) or HOW_TO.match(self.text):
+        if self.is_plan or any(form.match(self.text) for form in (ASKS_FIRST, HOW_TO, TELL_ME)):
             return False
         text = PURPOSE.sub("", self.text)
         return ORDER.search(text) is not None or (NEED.search(text) is not None and not SHOW_FIRST.match(text))
@@ -198,7 +205,7 @@ def split_clauses(
     reading = read_task(text)
     files = reading.sure_files
     names = [one for one in reading.names if not any(file.start <= one.start < file.end for file in files)]
-    chosen = _choose_names(names, declared)
+    chosen = _choose_names(names, declared, text)
     name, file, start = (last.name if last else ""), (last.file if last else ""), 0
     ends = [] if is_whole else [match.start() for match in CLAUSE_END.finditer(text)]
     for end in [*ends, len(text)]:
@@ -253,13 +260,17 @@ def _find_folder(text: str, start: int, end: int, folders: Collection[str]) -> r
     return FOLDER.search(text, start, end)
 
 
-def _choose_names(names: Collection[Mention], declared: Collection[str]) -> list[Mention]:
+def _choose_names(names: Collection[Mention], declared: Collection[str], text: str) -> list[Mention]:
     """Return the words that are names: those that are written as only names are, or else declared plain words.
 
-    A word that questions consist of is a name only if it is declared, and is in quotation marks or before brackets.
+    A word that questions consist of is a name only if it is declared, and is in quotation marks, before brackets,
+    or first and before its file.
     """
     names = [
-        one for one in names if not is_question_word(one.name) or (one.spelling >= QUOTED and one.last in declared)
+        one
+        for one in names
+        if not is_question_word(one.name)
+        or (one.last in declared and (one.spelling >= QUOTED or (one.start == 0 and IN_FILE.match(text, one.end))))
     ]
     written = [one for one in names if one.spelling >= CODE or (one.last in declared and one.name[:1].isupper())]
     return written or [one for one in names if one.last in declared]
