@@ -303,6 +303,7 @@ def test_a_task_about_a_failing_test_differs_from_one_about_the_test_code(task: 
         ("can the increment operation get an optional step? default 1 of course", "edit"),
         ("could Table.count take an optional cond?", "edit"),
         ("can load get an error?", None),
+        ("also mention this in the comment above", "edit"),
         ("doc comment for the helper which returns the last element", "generate"),
     ],
 )

@@ -129,6 +129,17 @@ FREE_QUESTIONS: dict[str, tuple[str, Question]] = {
     "Who touched src/util.py last, and what was the reason given?": ("", Question("file_commits", file="src/util.py")),
     "I'd be curious who made the very first commit in this repository :)": ("", Question("first_commit")),
     "files touched by the newest commit?": ("", Question("last_commit")),
+    "in which file did you put it?": ("put", Question("changes")),
+    "how many files did you touch?": ("", Question("changes")),
+    "Hello, could you tell me which exceptions Config.load can raise? Thank you.": (
+        "",
+        Question("raises", "Config.load"),
+    ),
+    "touch in storages.py, from where is it called": ("touch", Question("callers", "touch", "storages.py")),
+    "signature IndexMap::insert_full": ("", Question("signature", "IndexMap.insert_full")),
+    "IndexSet take(): what is the return type": ("IndexSet take", Question("signature", "IndexSet.take")),
+    "convertors.py lines 79-90, show": ("", Question("code", file="convertors.py", topic="79-90")),
+    "how many .test.ts files exist": ("", Question("kinds", topic=".test.ts files")),
 }
 
 

@@ -45,7 +45,8 @@ LEAD = (
 )
 TAIL = (
     r"(?:[\s,]*(?:please|pls|plz|thanks?|thank you|instead|rather|too|as well|(?:and )?also in (?:the )?(?:unit )?"
-    r"(?:tests?|docs?|documentation|examples?|comments?)|everywhere|in (?:all|the whole) (?:files|places|project|code|"
+    r"(?:tests?|docs?|documentation|examples?|comments?)|everywhere|(?:but )?keep (?:the )?(?:file ?names?|"
+    r"files?)(?: as (?:it is|they are))?|in (?:all|the whole) (?:files|places|project|code|"
     r"repo)|"
     r"(?:and|also)? ?(?:update|fix|adapt|change) (?:all |the |its |every )*(?:callers?|references|usages|uses|imports|"
     r"tests|call sites|occurrences))\b)*[\s.!?]*"

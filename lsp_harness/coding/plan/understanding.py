@@ -88,6 +88,12 @@ SHALL_DO = re.compile(
     re.IGNORECASE,
 )
 """A prompt that says what code shall do from now on."""
+MENTION = re.compile(
+    r"\s*(?:(?:also|please|pls|and|then)\s+)*(?:mention|note|say|state)\b.*\bin (?:the|its|that|this) (?:\w+ )?"
+    r"(?:docs?|docstring|comments?|documentation|message|text)\b",
+    re.IGNORECASE,
+)
+"""A prompt that says what a comment or a message shall say."""
 IS_WRONG = re.compile(
     r"\b(?:bugs?|buggy|crash(?:es|ed|ing)?|wrong(?:ly)?|broken|breaks?|fails?|failing|fix|repair|error in|instead of|"
     r"(?:does|do|is|are|did|was)(?:n['’]?t| not)|gives?|gets?|returns? (?!nothing)|comes out|but)\b",
@@ -124,6 +130,8 @@ def understand_by_facts(text: str) -> tuple[Intent, str] | None:
         return "generate", "the prompt asks for tests"
     if ASKS_FOR_DOCS.search(text) and not IS_QUESTION.match(text):
         return "generate", "the prompt asks for documentation"
+    if MENTION.match(text):
+        return "edit", "the prompt says what a text of the code shall say"
     if GETS_MORE.search(text):
         return "edit", "the prompt says what the code shall have"
     if SHALL_DO.search(text) and not (IS_WRONG.search(text) or NEW_OR_WRONG.search(text) or IS_QUESTION.match(text)):

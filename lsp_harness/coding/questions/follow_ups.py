@@ -27,7 +27,7 @@ LAST_EDIT = (
     r"renaming|test|unit test|"
     r"docstring|comment|fix|type hint|annotation|function|method|class|refactoring|addition|deletion|move|import)s?"
 )
-OBJECT = rf"(?:that|it|this|them|{LAST_EDIT})"
+OBJECT = rf"(?:(?:that|this)(?: one)?|it|them|{LAST_EDIT})"
 EVERYTHING = (
     r"(?:all|everything|it all|all of (?:it|them|that|this)|all (?:of )?(?:the |my |your |our |these |those "
     r")?(?:changes|edits)|"
@@ -56,11 +56,13 @@ UNDO = _compile(
     rf"(?:take|roll|put|change|set|bring) {OBJECT} back(?: (?:how|as|to how|the way|like) it was)?(?: before)?|",
     rf"(?:delete|remove) {OBJECT} again|restore (?:it|that|this|the (?:old|original|previous) (?:code|version|one|"
     rf"state))|",
-    r"(?:make|leave) it (?:as|like|how) it was(?: before)?|(?:go )?back to (?:how|the way|what) it was(?: before)?)",
+    r"(?:make|leave) it (?:as|like|how) it was(?: before)?|go back(?: please| again)?|(?:go )?back to (?:how|the way|"
+    r"what) it was(?: before)?)",
     rf"(?:\s+{OBJECT})?",
     REASON,
     TAIL,
 )
+UNDO_CLAUSE_END = re.compile(r"[.,;:!?–-]\s+(?:so |and |please |pls )*", re.IGNORECASE)
 UNDO_ALL = _compile(
     LEAD,
     rf"(?:{DROPPED}[\s,.:;!–-]*(?:and |please )*)?(?:{UNDO_VERB} {EVERYTHING}|(?:take|roll|put) {EVERYTHING} back)",
@@ -107,11 +109,17 @@ SAME = _compile(
     r"do (?:it|that|this))\s+(?:for|in|to|with|on|at)\s+(?P<rest>.+?)",
     TAIL,
 )
-TOO = _compile(LEAD, r"(?P<rest>\S+(?:\s+in\s+\S+)?)\s+(?:too|as well|also)[\s.!]*\Z")
+TOO = _compile(
+    LEAD,
+    r"(?P<rest>\S+(?:\s+in\s+\S+)?)\s+(?:(?:needs?|wants?|gets?|should (?:get|have)|has to have)\s+(?:one|it|this|that|"
+    r"the same)\s+)?",
+    r"(?:too|as well|also)[\s.!]*\Z",
+)
 ABOUT = _compile(
     LEAD,
     r"(?:(?:and|so|or)\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+(?:of|for|in)?)\s*",
-    r"(?P<rest>\S+(?:\s+in\s+(?!(?:there|here|the|this|that)\b)\S+)?)(?:\s+(?:in|from)\s+(?:the\s+same|this|that)\s+\w+|\s+there|\s+here)?",
+    r"(?P<rest>\S+(?:\s+in\s+(?!(?:there|here|the|this|that)\b)\S+)?)(?:\s+(?:in|from)\s+(?:the\s+same|this|"
+    r"that)\s+\w+|\s+there|\s+here)?",
     r"[\s?.!]*\Z",
 )
 EXTRA = _compile(
@@ -317,7 +325,12 @@ def _join(prompt: str) -> str:
 def _read_undo(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:
     if UNDO_ALL.fullmatch(text):
         return FollowUp("undo_all")
-    return FollowUp("undo") if UNDO.fullmatch(text) else None
+    if UNDO.fullmatch(text):
+        return FollowUp("undo")
+    # “ok they would break, go back”: what is said before is the reason
+    *reasons, end = UNDO_CLAUSE_END.split(text)
+    is_reason = bool(reasons) and last.is_applied and not any(ORDER.match(reason) for reason in reasons)
+    return FollowUp("undo") if is_reason and UNDO.fullmatch(end) else None
 
 
 def _read_other_name(text: str, last: LastWork, declared: Collection[str]) -> FollowUp | None:

@@ -158,26 +158,28 @@ class Clause:
     file: str
     folder: str
     has_sure_name: bool = False
-    """Whether one of the names in the clause is written as only names are."""
+    """True if one of the names in the clause is written as only names are."""
+    lines: str = ""
+    """The lines of the file that the clause names, such as `79-90`."""
 
     @property
     def is_plan(self) -> bool:
-        """Whether the clause tells what its user is going to do."""
+        """True if the clause tells what its user is going to do."""
         return PLAN.match(self.text) is not None
 
     @property
     def plans_change(self) -> bool:
-        """Whether the clause tells of a change that its user is going to make."""
+        """True if the clause tells of a change that its user is going to make."""
         return self.is_plan and ORDER.search(PURPOSE.sub("", self.text)) is not None
 
     @property
     def is_open(self) -> bool:
-        """Whether the clause asks what no exact answer answers."""
+        """True if the clause asks what no exact answer answers."""
         return NO_FACT.search(self.text) is not None
 
     @property
     def asks(self) -> bool:
-        """Whether the clause asks something, and does not only tell."""
+        """True if the clause asks something, and does not only tell."""
         text = self.text
         if any((ASKS_FIRST.match(text), SHOW_FIRST.match(text), COMMAND_FIRST.match(text), ASKS.search(text))):
             return True
@@ -186,7 +188,7 @@ class Clause:
 
     @property
     def is_order(self) -> bool:
-        """Whether the clause wants a change."""
+        """True if the clause wants a change."""
         if NEW_WISH.search(self.text):
             return True
         if self.is_plan or any(form.match(self.text) for form in (ASKS_FIRST, HOW_TO, TELL_ME)):
@@ -231,7 +233,9 @@ def split_clauses(
         if folder:
             masked = masked.replace(folder["path"].lower(), "FOLDER", 1)
         is_sure = any(one.spelling >= CODE or one.last[:1].isupper() for one in own_names)
-        yield Clause(masked, name, clause_file, folder["path"].rstrip("/") if folder else "", is_sure)
+        place = next((one for one in own_files if one.first), None)
+        lines = f"{place.first}-{place.last}" if place else ""
+        yield Clause(masked, name, clause_file, folder["path"].rstrip("/") if folder else "", is_sure, lines)
         start = end
 
 

@@ -14,6 +14,8 @@ from lsp_harness.coding.questions.question import Family, Question, QuestionSubj
 from lsp_harness.coding.questions.question_clauses import SENTENCE_END, Clause, split_clauses
 from lsp_harness.coding.questions.question_forms import GETS_MORE
 
+SHOWS = re.compile(r"\b(?:show|see|print|read|give|gimme|dump|cat|paste|display|what(?:'s| is) (?:in|at|on))\b")
+"""Words of a clause that wants to see lines."""
 MAX_LINE = 10**6
 """A line behind the end of each file."""
 NO_TESTS = re.compile(
@@ -75,6 +77,8 @@ def read_cues(
 
 
 def _read_clause(clause: Clause) -> Question | None:
+    if clause.lines and SHOWS.search(clause.text):
+        return Question("code", file=clause.file, topic=clause.lines)
     table = _read_table()
     topics = list(dict.fromkeys(match[0].lower() for match in table.topic.finditer(clause.text)))
     if clause.file or len(topics) > 1:
