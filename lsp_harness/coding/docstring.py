@@ -88,7 +88,9 @@ class WriteDocstring(EditTask):
     async def create_source(self, checked: CandidateChecks | None = None) -> CandidateSource:
         document = self.context.document
         tree = await offload(len(document.data), lambda: parse(document))
-        place = find_docstring_place(tree, self.span.start) if tree else None
+        code = document.data[slice(*self.span)]
+        start = self.span.start + len(code) - len(code.lstrip())
+        place = find_docstring_place(tree, start) if tree else None
         if place is None:
             raise NoAnswer("there is no function here without a docstring")
         if document.line_of(place.offset) in find_secret_lines(document):

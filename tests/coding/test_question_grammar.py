@@ -131,6 +131,7 @@ FREE_QUESTIONS: dict[str, tuple[str, Question]] = {
     "files touched by the newest commit?": ("", Question("last_commit")),
     "in which file did you put it?": ("put", Question("changes")),
     "how many files did you touch?": ("", Question("changes")),
+    "are all tests in tests/net/ green?": ("", Question("results", folder="tests/net")),
     "Hello, could you tell me which exceptions Config.load can raise? Thank you.": (
         "",
         Question("raises", "Config.load"),

@@ -289,6 +289,14 @@ async def test_members_and_tests_are_written_where_they_belong(
     assert (project / "stack.rs").read_text() == text, stopped
 
 
+async def test_a_method_of_rust_gets_a_doc_comment(open_scripted: OpenScripted, project: Path):
+    (project / "stack.rs").write_text(RUST)
+    opened = await open_scripted(*[{"text": "Removes the last item."}] * 4, driver="code")
+    stopped = await ask(opened, "write a doc comment for Stack::pop")
+    documented = RUST.replace("    pub fn pop", "    /// Removes the last item.\n    pub fn pop")
+    assert (project / "stack.rs").read_text() == documented, stopped
+
+
 async def test_tests_need_a_test_file_that_shows_their_form(open_scripted: OpenScripted, project: Path):
     (project / "shape.ts").write_text("export function area(width: number) {\n  return width;\n}\n")
     opened = await open_scripted(driver="code")

@@ -112,7 +112,8 @@ def _read_clause(clause: Clause) -> Question | None:
             return Question(cue.family, clause.name, clause.file if "FILE" in clause.text else "", topic=member_topic)
         if cue.subject == "folder":
             # of several kinds, all that the folder declares
-            return Question("kinds" if len(topics) == 1 else cue.family, folder=clause.folder, topic=words)
+            family = "kinds" if len(topics) == 1 and cue.family == "contents" else cue.family
+            return Question(family, folder=clause.folder, topic=words if family == "kinds" else "")
         if cue.subject == "topic":
             return Question(cue.family, topic=words)
         return Question(cue.family)
