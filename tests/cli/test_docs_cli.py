@@ -27,7 +27,10 @@ def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 
 def test_docs_shows_a_function(project: Shell):
-    expected = "requests 2.32.3: def get(url, params=None, **kwargs)\n  Sends a GET request.\n  requests/api.py\n"
+    expected = (
+        "requests 2.32.3: def get(url, params=None, **kwargs)\n  Sends a GET request.\n\n  :param url: where to\n\n"
+        "  requests/api.py\n"
+    )
     assert project.run("docs", "requests.get") == (0, expected, "")
     assert project.run("docs", "requests.get", str(project.folder), "--language", "python").out == expected
 
@@ -37,6 +40,9 @@ def test_docs_shows_a_class_with_its_constructor(project: Shell):
         "requests 2.32.3: class Session(_Mixin)",
         "  def __init__(self, adapter=None, *, retries: int = 3) -> None",
         "  A session. In two lines.",
+        "",
+        "  More.",
+        "",
         "  requests/sessions.py",
     ]
 
@@ -73,6 +79,7 @@ def test_docs_prints_json_for_programs(project: Shell):
         "file": "requests/api.py",
         "constructor": "",
         "overloads": 1,
+        "details": ":param url: where to",
         "called": "api.get(url, params=None, **kwargs)",
     }
 

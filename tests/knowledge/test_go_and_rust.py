@@ -44,6 +44,7 @@ def test_a_package_is_found_in_the_module_cache_of_go(tmp_path: Path, variable: 
         documentation="Command is a command.",
         file="github.com/!corp/cobra@v1.2.3/cobra.go",
         constructor="func NewCommand(use string) *Command",
+        details="More.",
     )
     method = find_go_fragment(root, "github.com/Corp/cobra", "Command.Execute", **environ)
     assert method

@@ -55,6 +55,7 @@ def test_declarations_are_found_in_the_types_file_that_a_package_names(tmp_path:
         documentation="Pads both sides.",
         file="pad/lib/pad.d.ts",
         overloads=2,
+        details="@param text what",
     )
     assert read_fragment(tmp_path, "pad").signature == result.signature
     assert read_fragment(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"

@@ -37,6 +37,7 @@ def test_a_function_that_a_package_exports_from_its_module_is_found(root: Path):
         signature="def get(url, params=None, **kwargs)",
         documentation="Sends a GET request.",
         file="requests/api.py",
+        details=":param url: where to",
     )
 
 
