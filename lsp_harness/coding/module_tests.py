@@ -1,7 +1,6 @@
 """The file that the tests of a module are written to."""
 
 from collections import Counter
-from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -86,15 +85,9 @@ async def find_test_place(
     tests = [one for one in tests if PurePath(one).name.split(".")[0] in stems]
     if not tests:
         raise NoAnswer(f"{file.name} has no test file yet; create one with a first test, then ask again")
-    found, _ = open_or_begin(documents, root / max(tests, key=lambda one: (_count_shared(one, path), -len(one))))
+    found, _ = open_or_begin(documents, root / max(tests, key=lambda one: (_count_common_parts(one, path), -len(one))))
     end = len(found.data.rstrip())
     return found, Span(*_find_last_statement(found, end)) if end else Span(0, 0)
-
-
-def _count_shared(test: str, module: PurePath) -> int:
-    """Return how many first folders a test file and a module share."""
-    pairs = zip(PurePath(test).parts[:-1], module.parts[:-1], strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _find_last_statement(document: Document, end: int) -> tuple[int, int]:

@@ -28,14 +28,6 @@ NEW_MEMBER = re.compile(
 """Matches a prompt that asks for a new method of a type."""
 
 
-class WriteCode(Instruct):
-    """The task that lets the model write new code below a span."""
-
-    async def create_source(self, checked: CandidateChecks | None = None) -> "CodeWriter":
-        rewriter = await super().create_source()
-        return CodeWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
-
-
 @dataclass(slots=True)
 class CodeWriter(Rewriter):
     """Generates new code (see `CandidateSource`)."""
@@ -68,15 +60,20 @@ class CodeWriter(Rewriter):
         if self.tree:
             outer = enclosing_class(self.tree, self.span.start) or enclosing_function(self.tree, self.span.start)
             end = max(end, outer.end if outer else 0)
-        return document.line_span(document.line_of(max(self.span.start, end - 1)))[1]
+        return _find_line_end(document, Span(self.span.start, end))
+
+    def _add_below(self, code: str) -> Edit:
+        """Return the edit that adds code below the last line of the span, with the indentation of its first line."""
+        document, span = self.context.document, self.span
+        offset, start = _find_line_end(document, span), document.line_starts[document.line_of(span.start)]
+        body = reindent(code.strip("\n"), decode(document.data[start : span.end]))
+        text = f"\n\n{body}" + ("" if document.data[offset:] else "\n")
+        return Edit(offset, offset, encode(text.replace("\n", document.newline)))
 
 
-class WriteTestCode(WriteCode):
-    """The task that lets the model write tests below a test of the same file."""
-
-    async def create_source(self, checked: CandidateChecks | None = None) -> "NewTestWriter":
-        rewriter = await Instruct.create_source(self)
-        return NewTestWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
+def _find_line_end(document: Document, span: Span) -> int:
+    """Return the end of the last line of a span."""
+    return document.line_span(document.line_of(max(span.start, span.end - 1)))[1]
 
 
 @dataclass(slots=True)
@@ -94,9 +91,7 @@ class NewTestWriter(CodeWriter):
         document, code = self.context.document, find_code_block(to_lf(answer))
         if code is None or self.tree is None:
             return None
-        offset, body = _find_line_end(document, self.span), _reindent(code, document, self.span)
-        text = f"\n\n{body}" + ("" if document.data[offset:] else "\n")
-        edit = Edit(offset, offset, encode(text.replace("\n", document.newline)))
+        edit = self._add_below(code)
         new_text = Document.from_text(document.uri, apply(document.data, [edit]), language=document.language)
         after = parse(new_text)
         if after is None:
@@ -104,14 +99,6 @@ class NewTestWriter(CodeWriter):
         known = count_checks(self.tree)
         new = [checks for test, checks in count_checks(after).items() if test not in known]
         return edit if any(new) else None
-
-
-class WriteMember(WriteCode):
-    """The task that lets the model write a new member of a type below its last one, which is the span."""
-
-    async def create_source(self, checked: CandidateChecks | None = None) -> "MemberWriter":
-        rewriter = await Instruct.create_source(self)
-        return MemberWriter(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
 
 
 @dataclass(slots=True)
@@ -130,21 +117,29 @@ class MemberWriter(CodeWriter):
         text = _read_members(Document.from_text(document.uri, code or "", language=document.language))
         known = {one.name for one in find_members(self.tree, self.span)} if self.tree else set[str]()
         new = {one.name for one in find_outermost(Document.from_text(document.uri, text, language=document.language))}
-        if not new or new & known:
-            return None
-        offset, body = _find_line_end(document, self.span), _reindent(text, document, self.span)
-        return Edit(offset, offset, encode(f"\n\n{body}".replace("\n", document.newline)))
+        return None if not new or new & known else self._add_below(text)
 
 
-def _find_line_end(document: Document, span: Span) -> int:
-    """Return the end of the last line of a span."""
-    return document.line_span(document.line_of(max(span.start, span.end - 1)))[1]
+class WriteCode(Instruct):
+    """The task that lets the model write new code below a span."""
+
+    writer: ClassVar[type[CodeWriter]] = CodeWriter
+
+    async def create_source(self, checked: CandidateChecks | None = None) -> CodeWriter:
+        rewriter = await super().create_source()
+        return self.writer(rewriter.context, rewriter.tree, rewriter.span, rewriter.size, rewriter.instruction)
 
 
-def _reindent(code: str, document: Document, span: Span) -> str:
-    """Return code with the indentation of the first line of a span."""
-    start = document.line_starts[document.line_of(span.start)]
-    return reindent(code.strip("\n"), decode(document.data[start : span.end]))
+class WriteTestCode(WriteCode):
+    """The task that lets the model write tests below a test of the same file."""
+
+    writer = NewTestWriter
+
+
+class WriteMember(WriteCode):
+    """The task that lets the model write a new member of a type below its last one, which is the span."""
+
+    writer = MemberWriter
 
 
 def find_members(tree: SyntaxTree, span: Span) -> list[Declaration]:

@@ -34,6 +34,12 @@ async def ask(opened: OpenSession, text: str) -> TurnStopped:
 
 
 @pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return the folder in which `open_scripted` opens its sessions."""
+    return tmp_path / "project"
+
+
+@pytest.fixture
 async def open_scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[OpenScripted]:
     """Return a function that opens a session in the folder `project` with replies of the model."""
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))

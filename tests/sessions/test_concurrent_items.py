@@ -24,13 +24,10 @@ from tests.sessions.test_code_turns import (
     UNIT,
     group_outcomes_by_state,
     list_entered_states,
-    project,
     read_event_data,
     write_files,
 )
 from tests.sessions.test_resumed_turns import TASK
-
-__all__ = ["project"]
 
 BOTH = """\
 from geo import area

@@ -17,11 +17,6 @@ GOOD = "```python\ndef area(width, height):\n    return abs(width * height)\n```
 OTHER = "```python\ndef area(radius):\n    return math.pi * radius ** 2\n```"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return tmp_path / "project"
-
-
 async def test_questions_go_on_at_the_last_answer(open_scripted: OpenScripted, project: Path):
     opened = await open_scripted(driver="code")
     write_files(project, flat=USED)

@@ -17,14 +17,11 @@ from tests.sessions.test_code_turns import (
     UNIT,
     UNIT_REPORT,
     list_entered_states,
-    project,
     read_event_data,
     write_files,
 )
 from tests.sessions.test_edit_driver import start_until_question
 from tests.support.rounds import count_rounds
-
-__all__ = ["project"]
 
 TASK = "let area take a unit and return it"
 DECISIONS = PLANNED[:3]

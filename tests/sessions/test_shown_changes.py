@@ -11,11 +11,6 @@ from tests.sessions.test_code_turns import read_event_data, write_files
 from tests.sessions.test_follow_up_turns import FLAT, GOOD, USED
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return tmp_path / "project"
-
-
 def commit_all(folder: Path) -> None:
     for command in (
         ["init", "-q"],

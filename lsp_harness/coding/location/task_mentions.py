@@ -45,8 +45,7 @@ CREATION = re.compile(
 """Text before the name of something that does not exist yet."""
 NEW_NAME = re.compile(r"\b(?:rename|convert|change|turn|move)\b[^.;\n]*\b(?:to|into|as)\s+\Z", re.IGNORECASE)
 PREDICATE = re.compile(
-    r"\s*(?::(?!:)|[-–]\s|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|"
-    r"can['’]t|could|"
+    r"\s*(?::(?!:)|[-–]\s|['’]s\b|,?\s*(?:which\s+)?(?:should|shall|must|ha(?:s|ve)|needs?|ought|may|might|can(?:not)?|can['’]t|could|"
     r"would|will|won['’]t|do(?:es)?(?:n['’]t)?|fail(?:s|ed)?|crash(?:es|ed)?|hangs?|breaks?|returns?|raises?|throws?|"
     r"accepts?|ignores?|drops?|loses?|takes?|gives?|is(?:n['’]t)?|are(?:n['’]t)?|was|leaks?|never|always|no\s+longer|"
     r"only|silently|wrongly|incorrectly|mishandles?|misses|skips?|rejects?|allows?|deletes?|writes|reads|prints|"
@@ -159,8 +158,7 @@ CHAINED = re.compile(r"\.[^\W\d]\w*\(")
 SENTENCE_IN_QUOTES = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|“[^”\n]*\s[^”\n]*”")
 FILE = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[\w./\\@+~-]*[\w\])-]\.[A-Za-z][A-Za-z0-9]{0,5})(?!\w|\((?!\d+[,)]))"
-    r"(?:(?::|#L?|,?\s+\(?(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|"
-    r"to)\s*L?(?P<last>\d+))?(?:,\d+\))?\)?)?"
+    r"(?:(?::|#L?|,?\s+\(?(?:on\s+|at\s+)?lines?\s+|\(|\",\s+line\s+)(?P<first>\d+)(?:\s*(?:-|–|:|to)\s*L?(?P<last>\d+))?(?:,\d+\))?\)?)?"
 )
 LINE_BEFORE = re.compile(r"\blines?\s+(\d+)(?:\s*(?:-|–|to)\s*(\d+))?\s+(?:of|in)\s+[`'\"“]?\Z", re.IGNORECASE)
 PLACE_BEFORE = re.compile(
@@ -174,18 +172,15 @@ TEST = r"(?:tests?|specs?|test_\w+|Test[A-Z]\w*)"
 FAILING = re.compile(r"\b(?:fail(?:s|ing|ed|ures?)?|broken|breaks?|red|pass(?:es|ing)?|green)\b", re.IGNORECASE)
 TEST_NAMED = re.compile(rf"\b{TEST}\b", re.IGNORECASE)
 REPAIR = re.compile(
-    rf"\b(?:fix|repair|mend|debug)\s+(?:(?:the|my|our|this|that|these|all|"
-    rf"both)\s+)?(?:[`'\"]?(?:[\w./]+::)?[\w.]*)?{TEST}\b"
+    rf"\b(?:fix|repair|mend|debug)\s+(?:(?:the|my|our|this|that|these|all|both)\s+)?(?:[`'\"]?(?:[\w./]+::)?[\w.]*)?{TEST}\b"
     r"(?!\s+(?:file|name|helper|data|fixture|setup|configuration|settings?|itself))",
     re.IGNORECASE,
 )
 EDIT_OF_TEST = re.compile(
     r"\b(?:update|change|edit|modify|rewrite|adapt|adjust|delete|remove|drop|skip|disable|rename|move|split|refactor|"
     r"simplify|extend|improve|mark|parametri[sz]e|document|explain|describe|format|shorten|clean\s+up)\s+"
-    rf"(?:(?!so\b|that\b|until\b|to\b|code\b|in\b|of\b|for\b|under\b|how\b|"
-    rf"why\b)[\w.'`]+\s+){{0,5}}[`'\"]?{TEST}\b(?!\s+fails)"
-    r"|\b(?:test|tests|test_\w+)[`'\"]?\s+(?:itself|themselves|(?:is|are|was)\s+(?:wrong|outdated|incorrect|"
-    r"obsolete))\b"
+    rf"(?:(?!so\b|that\b|until\b|to\b|code\b|in\b|of\b|for\b|under\b|how\b|why\b)[\w.'`]+\s+){{0,5}}[`'\"]?{TEST}\b(?!\s+fails)"
+    r"|\b(?:test|tests|test_\w+)[`'\"]?\s+(?:itself|themselves|(?:is|are|was)\s+(?:wrong|outdated|incorrect|obsolete))\b"
     r"|\bwrong\s+tests?\b",
     re.IGNORECASE,
 )

@@ -46,16 +46,14 @@ LEAD = (
 TAIL = (
     r"(?:[\s,]*(?:please|pls|plz|thanks?|thank you|instead|rather|too|as well|(?:and )?also in (?:the )?(?:unit )?"
     r"(?:tests?|docs?|documentation|examples?|comments?)|everywhere|(?:but )?keep (?:the )?(?:file ?names?|"
-    r"files?)(?: as (?:it is|they are))?|in (?:all|the whole) (?:files|places|project|code|"
-    r"repo)|"
+    r"files?)(?: as (?:it is|they are))?|in (?:all|the whole) (?:files|places|project|code|repo)|"
     r"(?:and|also)? ?(?:update|fix|adapt|change) (?:all |the |its |every )*(?:callers?|references|usages|uses|imports|"
     r"tests|call sites|occurrences))\b)*[\s.!?]*"
 )
 SHALL = r"(?:should|shall|must|has to|needs to|ought to)(?: now)? be (?:called|named|renamed(?: to)?)"
 CALL_IT = (
     r"(?:call|name|rename) it (?:to )?(?!(?:once|twice|later|first|again|only|directly|from|with|in|before|after|when|"
-    r"less|more|lazily|always|never|here|"
-    r"there|instead|just|if|like|every|for|on|at|by|without|often)\b)"
+    r"less|more|lazily|always|never|here|there|instead|just|if|like|every|for|on|at|by|without|often)\b)"
 )
 """The words before a new name. Behind them, an adverb is no name."""
 IT_SHALL = r"(?:(?:it|this|that)\s+)?(?:should|shall|must|could|ought to) (?:rather )?be (?:called |named )?"
@@ -68,7 +66,7 @@ FORMS = tuple(
         rf"change (?:the )?name of\s+{OLD}{PLACE}?{TO}{NEW}",
         rf"(?:{PLACE_BEFORE}[\s,:]+)?{OLD}{PLACE}?\s+{SHALL}\s+{NEW}",
         rf"{PLACE_BEFORE}[\s,:]+(?:please |pls )?(?:call|name)\s+{OLD}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
-        rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|rather)\s+)?{NEW}",
+        rf"(?:call|name)\s+(?P<kind>{KIND})\s+{QUOTE}(?P<old>{QUALIFIED}){QUOTE}\s+(?:(?:just|simply|instead|rather)\s+)?{NEW}",
         rf"{OLD}{PLACE}?{ARROW}{NEW}",
         rf"{OLD}{PLACE}?\s+is (?:a |not a )?(?:bad|poor|wrong|strange|ugly|good|odd) name\W+{IT_SHALL}{NEW}",
         rf"{OLD}{PLACE}?[\s,;:.-]+(?:a |the )?better name(?: would be| is| could be)?[\s:]+{NEW}",

@@ -118,8 +118,7 @@ TOO = _compile(
 ABOUT = _compile(
     LEAD,
     r"(?:(?:and|so|or)\s+(?:what|how)\s+about|what\s+about|how\s+about|and\s+(?:of|for|in)?)\s*",
-    r"(?P<rest>\S+(?:\s+in\s+(?!(?:there|here|the|this|that)\b)\S+)?)(?:\s+(?:in|from)\s+(?:the\s+same|this|"
-    r"that)\s+\w+|\s+there|\s+here)?",
+    r"(?P<rest>\S+(?:\s+in\s+(?!(?:there|here|the|this|that)\b)\S+)?)(?:\s+(?:in|from)\s+(?:the\s+same|this|that)\s+\w+|\s+there|\s+here)?",
     r"[\s?.!]*\Z",
 )
 EXTRA = _compile(

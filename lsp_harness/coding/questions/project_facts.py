@@ -28,6 +28,8 @@ MAX_MEANINGS = 8
 """Most declarations of one name that are described."""
 PROSE = (".md", ".rst", ".txt")
 MAX_SIGNATURE_CHARS = 240
+MAX_RAISED_LINES = 6
+"""Most lines of one statement that are shown on one line."""
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 
 NAME_FAMILIES = frozenset({"callers", "callees", "tests", "signature", "raises"})
@@ -314,10 +316,6 @@ async def answer_about(
     if rest := len(subject.symbols) - MAX_MEANINGS:
         texts += [f"{rest} more declarations have this name."] if rest > 0 else []
     return ExactAnswer("\n\n".join(texts), subject.symbols[0])
-
-
-MAX_RAISED_LINES = 6
-"""Most lines of one statement that are shown on one line."""
 
 
 def find_raised(body: str, first_line: int) -> Iterator[tuple[str, int]]:

@@ -18,8 +18,7 @@ QUESTION_WORD = (
     r"when (?:did|was|were|got|has|is))"
 )
 ASKS_FIRST = re.compile(
-    rf"\W*(?:(?:but|and|so|or|then|hi|hello|sorry)\b\W*)*"
-    rf"(?:(?:from|in|by|to|for|at|on|with|of) (?:NAME,? |FILE,? )?)?"
+    rf"\W*(?:(?:but|and|so|or|then|hi|hello|sorry)\b\W*)*(?:(?:from|in|by|to|for|at|on|with|of) (?:NAME,? |FILE,? )?)?"
     rf"(?:{QUESTION_WORD}|is|are|does|do|did|has|have|was|were|any)\b"
 )
 """Words with which only questions begin."""
@@ -58,8 +57,7 @@ ASKS = re.compile(
     rf"with)\W+"
     rf"(?:\w+ ){{0,2}}{QUESTION_WORD}\b|\?|\b(?:please|pls|show|or not)\W*$|,\s*list(?: them| em| it| all)?\W*$|"
     r"\b(?:looking for|curious|wondering|(?:give|show|tell|point) (?:me|us)|(?:must|need to|have to|want to|want|"
-    r"like to|"
-    r"glad to) (?:know|see|read)|can you (?:tell|list|show|say|give|find|search)|could i see|kindly)\b|"
+    r"like to|glad to) (?:know|see|read)|can you (?:tell|list|show|say|give|find|search)|could i see|kindly)\b|"
     rf"\bneed (?:the|all) (?:{NOUNS})\b|"
     r"^\W*(?:the )?(?:last|latest|newest) commits?\W+(?:files|diff|message|date|author|changes|patch|what|which|who|"
     r"when)\b|"
@@ -76,8 +74,7 @@ NO_FACT = re.compile(
     r"(?:do|can|should|must|would) (?:i|we) (?:call|invoke))))\b(?!.*\bcomment)|"
     r"(?:/|\bor |\band )(?:how|why)\b|\b(?:returns?|gives? back)\b.*\b(?:when|if|for|unless)\b|"
     r"\bwhat (?:do|does|did) (?:NAME(?: in FILE)?|FILE|it|this|that) do\b|\bexplain\b(?!.*\b(?:docstring|documentation|"
-    r"doc comment))|\bwhat\b.*\bmeans?\b(?! its)|"
-    r"\bmeaning of\b|"
+    r"doc comment))|\bwhat\b.*\bmeans?\b(?! its)|\bmeaning of\b|"
     r"\bhappens?\b|\b(?:NAME|it|this|that|code) works?\b|\b(?:problem (?:when|if)|situations?|safe|difference|(?:not|"
     r"n't) understand)\b|"
     r"\bwould (?:it be (?:a|ok)|one)\b|\b(?:where|who) should\b|\bwhere (?:do|can|to|could) (?:i |we )?(?:put|add|"
@@ -104,10 +101,8 @@ TELL_ME = re.compile(
 HOW_TO = re.compile(r"\W*(?:\w+ )?how (?:do|can|should|must|would|to)\b")
 NEW_WISH = re.compile(
     r"^\W*(?:(?:please|pls|an?|short)\s+)*(?:docstring|doc comment|jsdoc|rustdoc)s? for\b(?! (?:\w+ ){0,2}(?:NAME|"
-    r"FILE)\W*$)|"
-    r"\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+)(?: (?:in|of) (?:NAME|FILE))? (?:an?|another|one)\b|"
-    r"\bget\b.*\b(?:to pass|pass again|green|"
-    r"working)\b|"
+    r"FILE)\W*$)|\bgive (?:NAME|it|the \w+|FILE|(?!me\b|us\b)\w+)(?: (?:in|of) (?:NAME|FILE))? (?:an?|another|one)\b|"
+    r"\bget\b.*\b(?:to pass|pass again|green|working)\b|"
     r"\b(?:want|need)s? (?:an?|another|one more) (?:\w+ ){0,2}(?:helper|function|method|class|struct|test|option|flag|"
     r"parameter|argument|property|field|constant|decorator|module|command)\b"
     r"(?! (?:that|which) (?:calls?|uses?|tests?|does|is|raises?)\b)"
@@ -116,8 +111,8 @@ NEW_WISH = re.compile(
 NEED = re.compile(
     r"\b(?:should|must|needs? to|has to|have to)\b(?! (?:know|see|read|understand|find|check|review|list|test)\b)"
 )
-VERB_FIRST = re.compile(rf"(?:{ORDER.pattern})\s+\w|\w+\s+(?:{QUESTION_WORD})\s")
 ORDER_FIRST = re.compile(rf"(?:{ORDER.pattern})\s+\w")
+VERB_FIRST = re.compile(rf"{ORDER_FIRST.pattern}|\w+\s+(?:{QUESTION_WORD})\s")
 BEFORE_ORDER = re.compile(
     r"(?:\b(?:can|could|would|will) (?:you|u|we)|\b(?:please|pls|and|then|also|to|just|let's))\s+"
     r"(?:please |also |just )*$"

@@ -85,14 +85,14 @@ def _read_clause(clause: Clause) -> Question | None:
         # “the enums of the file” are no files
         topics = [topic for topic in topics if topic not in ("file", "module")]
     words = topics[0] if topics else ""
+    present = {
+        "": True,
+        "name": bool(clause.name),
+        "file": bool(clause.file),
+        "folder": bool(clause.folder),
+        "topic": bool(topics),
+    }
     for cue in table.cues:
-        present = {
-            "": True,
-            "name": bool(clause.name),
-            "file": bool(clause.file),
-            "folder": bool(clause.folder),
-            "topic": bool(topics),
-        }
         if not present[cue.subject] or not cue.pattern.search(clause.text) or not cue.also.search(clause.text):
             continue
         # a name or a file is what the question is about, wherever it stands
